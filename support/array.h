@@ -1,5 +1,6 @@
-// A tensor on the host: element type, shape, and its elements, contiguous and row-major, in the byte order of the
-// machine (little endian). Files, the interpreters, the runtime and the command exchange tensors in this form.
+// A tensor on the host: element type, shape, and its elements, contiguous and row-major, in the byte order of
+// the machine (little endian). Files, the interpreters, the runtime and the command exchange tensors in this
+// form.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@
 
 namespace tenon {
 
-// The product of the extents; 1 for a scalar. Fails where an extent is negative or the product exceeds 2^63-1. An
-// extent of 0 gives 0, however large the others are.
+// The product of the extents; 1 for a scalar. Fails where an extent is negative or the product exceeds
+// 2^63-1. An extent of 0 gives 0, however large the others are.
 Result<int64_t> checked_element_count(std::span<const int64_t> shape);
 
 // The bytes of a contiguous tensor, with the same failures.
@@ -57,11 +58,11 @@ class Array {
 
   // Element `i` in row-major order. Exact for every type but the 64-bit integers.
   double as_double(int64_t i) const;
-  // Element `i` of an integer or bool tensor, exact but for u64 above 2^63-1, which wraps; floats convert as by
-  // the language (truncation, saturation, NaN gives 0).
+  // Element `i` of an integer or bool tensor, exact but for u64 above 2^63-1, which wraps; floats convert as
+  // by the language (truncation, saturation, NaN gives 0).
   int64_t as_int64(int64_t i) const;
-  // Stores after conversion by the rules of the language: floats round to nearest even, f8 saturates; to integers
-  // truncation, saturation, NaN gives 0; a bool is "not 0".
+  // Stores after conversion by the rules of the language: floats round to nearest even, f8 saturates; to
+  // integers truncation, saturation, NaN gives 0; a bool is "not 0".
   void set_double(int64_t i, double value);
   // Stores after conversion: integers wrap, floats round once, a bool is "not 0".
   void set_int64(int64_t i, int64_t value);

@@ -18,8 +18,9 @@ struct ArrayTextOptions {
   int precision = 8;
 };
 
-// What Python prints for `print(array)`, with NumPy's defaults: aligned columns, floats in the fewest digits that
-// identify them in their type, at most eight after the point, scientific where the magnitudes ask for it.
+// What Python prints for `print(array)`, with NumPy's defaults: aligned columns, floats in the fewest digits
+// that identify them in their type, at most eight after the point, scientific where the magnitudes ask for
+// it.
 std::string to_text(const Array& array, const ArrayTextOptions& options = {});
 
 // One element alone, in the fewest digits that identify it in its type: "0.1", "-3", "nan", "True".
