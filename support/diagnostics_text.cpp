@@ -232,7 +232,7 @@ class Renderer {
   void render_snippets(const Diagnostic& diagnostic) {
     std::vector<FileId> files{diagnostic.span.file};
     for (const Label& label : diagnostic.labels)
-      if (label.span.valid() && !std::ranges::contains(files, label.span.file))
+      if (label.span.valid() && std::ranges::find(files, label.span.file) == files.end())
         files.push_back(label.span.file);
     for (FileId file : files) {
       MarkedLines lines;
@@ -291,7 +291,8 @@ class Renderer {
       if (cells.size() < end) cells.resize(end, nullptr);
       std::fill(cells.begin() + begin, cells.begin() + end, &mark);
     }
-    std::ranges::stable_sort(underlines, {}, &Underline::begin);
+    // Marks that begin alike keep their order, which is that of their addresses.
+    std::ranges::sort(underlines, {}, [](const Underline& line) { return std::pair(line.begin, line.mark); });
     std::string text;
     for (const Mark* cell : cells)
       text += cell == nullptr ? std::string(" ") : paint_(cell->style, std::string_view(&cell->glyph, 1));
