@@ -37,6 +37,16 @@ inline constexpr CUresult kCudaLaunchFailed = 719;
 inline constexpr CUresult kCudaNotSupported = 801;
 inline constexpr CUresult kCudaUnknown = 999;
 
+// Whether the result leaves the context unusable: every later call in it fails with the same code. Source:
+// the descriptions of the CUresult values that end in "The context cannot be used".
+constexpr bool is_sticky(CUresult result) {
+  constexpr CUresult kEccUncorrectable = 214;
+  constexpr CUresult kAssert = 710;
+  constexpr CUresult kHardwareStackError = 714;
+  return result == kEccUncorrectable || result == kCudaIllegalAddress || result == kCudaLaunchTimeout ||
+         result == kAssert || (result >= kHardwareStackError && result <= kCudaLaunchFailed);
+}
+
 // CUdevice_attribute
 inline constexpr int kAttributeMaxSharedPerBlock = 8;
 inline constexpr int kAttributeWarpSize = 10;

@@ -31,6 +31,9 @@ enum class SymbolKind : uint8_t {
   kScalar,
 };
 
+// "dimension", "scalar".
+std::string_view name(SymbolKind kind);
+
 struct Symbol {
   std::string name;
   SymbolKind kind = SymbolKind::kDimension;
@@ -41,6 +44,8 @@ struct Symbol {
 };
 
 enum class Role : uint8_t { kInput, kResult, kInout };
+// "input", "result", "inout".
+std::string_view name(Role role);
 
 struct Parameter {
   std::string name;
@@ -115,16 +120,18 @@ enum class ArgumentKind : uint8_t {
   kMagicMultiplier,
   kMagicShift,
 };
+// "pointer", "scalar", "workspace", "variant_workspace", "size", "magic_multiplier", "magic_shift".
+std::string_view name(ArgumentKind kind);
 
 struct Argument {
   ArgumentKind kind = ArgumentKind::kPointer;
   PtxType type = PtxType::kB64;
   // kPointer, kScalar.
-  ParameterId parameter;
+  ParameterId parameter = {};
   // kWorkspace, kVariantWorkspace.
   uint32_t workspace = 0;
   // kSize, kMagicMultiplier, kMagicShift.
-  SizeExpr value;
+  SizeExpr value = {};
 
   static Argument pointer(ParameterId parameter);
   static Argument scalar(ParameterId parameter, PtxType type);
@@ -218,10 +225,12 @@ std::vector<std::string_view> symbol_names(const Program& program);
 // "N % 4 == 0 && x on 16 bytes", or "always".
 std::string to_text(const Guard& guard, const Program& program);
 
-// Whether the record is consistent: indices in range, argument types that fit, a last variant without a
-// guard, powers of two. The Error says what is not. Programs read from elsewhere are checked by this before
-// they are used.
+// Whether the record is consistent: indices in range, argument types that fit, alignments that are powers of
+// two, at least one variant a step. The Error says what is not. Programs read from elsewhere are checked by
+// this before they are used.
 Result<void> verify(const Program& program);
+// The same for a variant that a VariantSource brought.
+Result<void> verify(const LoweredVariant& code, const Program& program);
 
 // A JSON object: name, target, generics, symbols, parameters, clauses, workspace, steps[].variants[].{guard,
 // launches}. A size is a number, or an object with its `text` and its `postfix` form. Ends in a newline. The

@@ -74,6 +74,8 @@ class SizeExpr {
   bool operator==(const SizeExpr&) const = default;
 
  private:
+  // `code` followed by `op`; evaluated if all operands are constants.
+  static SizeExpr folded(SizeOp op, std::vector<SizeInstruction> code, bool constant);
   explicit SizeExpr(std::vector<SizeInstruction> code) : code_(std::move(code)) {}
 
   std::vector<SizeInstruction> code_;
