@@ -1,0 +1,470 @@
+#include "ir/index.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "support/check.h"
+
+namespace tenon::ir {
+namespace {
+
+size_t combine(size_t seed, size_t value) { return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2)); }
+
+size_t hash_of(const IndexNode& node) {
+  size_t h = static_cast<size_t>(node.kind);
+  h = combine(h, node.reference);
+  h = combine(h, node.a.index());
+  h = combine(h, node.b.index());
+  for (const Monomial& term : node.terms) {
+    h = combine(h, static_cast<size_t>(term.coefficient));
+    for (IndexId factor : term.factors) h = combine(h, factor.index());
+  }
+  return h;
+}
+
+bool is_leaf(IndexKind kind) {
+  return kind == IndexKind::kSymbol || kind == IndexKind::kAxis || kind == IndexKind::kValue;
+}
+
+int64_t floor_quotient(int64_t a, int64_t b) {
+  int64_t q = a / b;
+  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
+}
+
+// Divides every coefficient by d > 0 where it goes without remainder.
+struct DivisionSplit {
+  std::vector<Monomial> quotient;
+  std::vector<Monomial> rest;
+};
+
+DivisionSplit split_by_constant(const std::vector<Monomial>& terms, int64_t d) {
+  DivisionSplit split;
+  for (const Monomial& term : terms) {
+    if (term.coefficient % d == 0) {
+      split.quotient.push_back({term.coefficient / d, term.factors});
+    } else {
+      split.rest.push_back(term);
+    }
+  }
+  return split;
+}
+
+// Separates the terms that hold `atom` as a factor, one power of it removed.
+DivisionSplit split_by_atom(const std::vector<Monomial>& terms, IndexId atom) {
+  DivisionSplit split;
+  for (const Monomial& term : terms) {
+    auto at = std::find(term.factors.begin(), term.factors.end(), atom);
+    if (at == term.factors.end()) {
+      split.rest.push_back(term);
+      continue;
+    }
+    Monomial quotient = term;
+    quotient.factors.erase(quotient.factors.begin() + (at - term.factors.begin()));
+    split.quotient.push_back(std::move(quotient));
+  }
+  return split;
+}
+
+}  // namespace
+
+IndexPool::IndexPool() { intern(IndexNode{}); }
+
+IndexId IndexPool::intern(IndexNode node) {
+  size_t hash = hash_of(node);
+  auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto it = begin; it != end; ++it)
+    if (nodes_[it->second.index()] == node) return it->second;
+  IndexId id(static_cast<uint32_t>(nodes_.size()));
+  nodes_.push_back(std::move(node));
+  by_hash_.emplace(hash, id);
+  return id;
+}
+
+IndexId IndexPool::from_terms(std::vector<Monomial> terms) {
+  std::sort(terms.begin(), terms.end(), [](const Monomial& a, const Monomial& b) { return a.factors < b.factors; });
+  std::vector<Monomial> merged;
+  for (Monomial& term : terms) {
+    if (!merged.empty() && merged.back().factors == term.factors) {
+      if (__builtin_add_overflow(merged.back().coefficient, term.coefficient, &merged.back().coefficient))
+        overflowed_ = true;
+    } else {
+      merged.push_back(std::move(term));
+    }
+  }
+  std::erase_if(merged, [](const Monomial& term) { return term.coefficient == 0; });
+  // d*(e/d) + e%d is e: look for a remainder with the matching quotient.
+  for (size_t i = 0; i < merged.size(); ++i) {
+    if (merged[i].factors.empty()) continue;
+    for (IndexId atom : merged[i].factors) {
+      if (nodes_[atom.index()].kind != IndexKind::kFloorMod) continue;
+      auto [e, d] = std::pair(nodes_[atom.index()].a, nodes_[atom.index()].b);
+      Monomial rest = merged[i];
+      rest.factors.erase(std::find(rest.factors.begin(), rest.factors.end(), atom));
+      IndexId quotient = floor_div(e, d);
+      std::vector<Monomial> wanted = this->terms(mul(mul(from_terms({rest}), quotient), d));
+      bool all = !wanted.empty();
+      for (const Monomial& term : wanted)
+        all = all && std::find(merged.begin(), merged.end(), term) != merged.end();
+      if (!all) continue;
+      std::erase_if(merged, [&](const Monomial& term) {
+        return std::find(wanted.begin(), wanted.end(), term) != wanted.end();
+      });
+      merged.erase(std::find_if(merged.begin(), merged.end(), [&](const Monomial& term) {
+        return std::find(term.factors.begin(), term.factors.end(), atom) != term.factors.end();
+      }));
+      for (const Monomial& term : this->terms(mul(from_terms({rest}), e))) merged.push_back(term);
+      return from_terms(std::move(merged));
+    }
+  }
+  // A single atom with coefficient 1 is that atom itself, so that every expression has one id.
+  if (merged.size() == 1 && merged[0].coefficient == 1 && merged[0].factors.size() == 1) return merged[0].factors[0];
+  IndexNode node;
+  node.terms = std::move(merged);
+  return intern(std::move(node));
+}
+
+std::vector<Monomial> IndexPool::terms(IndexId id) const {
+  const IndexNode& node = nodes_[id.index()];
+  if (node.kind == IndexKind::kPolynomial) return node.terms;
+  return {Monomial{1, {id}}};
+}
+
+std::optional<int64_t> IndexPool::as_constant(IndexId id) const {
+  const IndexNode& node = nodes_[id.index()];
+  if (node.kind != IndexKind::kPolynomial) return std::nullopt;
+  if (node.terms.empty()) return 0;
+  if (node.terms.size() == 1 && node.terms[0].factors.empty()) return node.terms[0].coefficient;
+  return std::nullopt;
+}
+
+IndexId IndexPool::constant(int64_t value) {
+  IndexNode node;
+  if (value != 0) node.terms.push_back({value, {}});
+  return intern(std::move(node));
+}
+
+IndexId IndexPool::symbol(SymbolId symbol) { return intern({IndexKind::kSymbol, {}, symbol.index(), {}, {}}); }
+IndexId IndexPool::axis(AxisId axis) { return intern({IndexKind::kAxis, {}, axis.index(), {}, {}}); }
+IndexId IndexPool::value(ValueId value) { return intern({IndexKind::kValue, {}, value.index(), {}, {}}); }
+
+IndexId IndexPool::add(IndexId a, IndexId b) {
+  std::vector<Monomial> sum = terms(a);
+  std::vector<Monomial> more = terms(b);
+  sum.insert(sum.end(), more.begin(), more.end());
+  return from_terms(std::move(sum));
+}
+
+IndexId IndexPool::scale(IndexId a, int64_t factor) {
+  std::vector<Monomial> scaled = terms(a);
+  for (Monomial& term : scaled)
+    if (__builtin_mul_overflow(term.coefficient, factor, &term.coefficient)) overflowed_ = true;
+  return from_terms(std::move(scaled));
+}
+
+IndexId IndexPool::sub(IndexId a, IndexId b) { return add(a, scale(b, -1)); }
+
+IndexId IndexPool::mul(IndexId a, IndexId b) {
+  std::vector<Monomial> product;
+  for (const Monomial& x : terms(a)) {
+    for (const Monomial& y : terms(b)) {
+      Monomial term;
+      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &term.coefficient)) overflowed_ = true;
+      std::merge(x.factors.begin(), x.factors.end(), y.factors.begin(), y.factors.end(),
+                 std::back_inserter(term.factors));
+      product.push_back(std::move(term));
+    }
+  }
+  return from_terms(std::move(product));
+}
+
+std::optional<int64_t> IndexPool::fold(IndexKind kind, int64_t a, int64_t b) const {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  switch (kind) {
+    case IndexKind::kFloorDiv:
+      if (b == 0) return 0;
+      if (a == kLeast && b == -1) return std::nullopt;
+      return floor_quotient(a, b);
+    case IndexKind::kFloorMod:
+      if (b == 0) return a;
+      if (b == -1) return 0;
+      return a - floor_quotient(a, b) * b;
+    case IndexKind::kMin: return std::min(a, b);
+    case IndexKind::kMax: return std::max(a, b);
+    case IndexKind::kLess: return a < b;
+    case IndexKind::kEqual: return a == b;
+    case IndexKind::kAnd: return a != 0 && b != 0;
+    case IndexKind::kOr: return a != 0 || b != 0;
+    case IndexKind::kNot: return a == 0;
+    case IndexKind::kPolynomial:
+    case IndexKind::kSymbol:
+    case IndexKind::kAxis:
+    case IndexKind::kValue: break;
+  }
+  TENON_UNREACHABLE("a leaf is not folded");
+}
+
+IndexId IndexPool::binary_atom(IndexKind kind, IndexId a, IndexId b) {
+  auto x = as_constant(a);
+  auto y = b.valid() ? as_constant(b) : std::optional<int64_t>(0);
+  if (x && y) {
+    if (auto value = fold(kind, *x, *y)) return constant(*value);
+  }
+  return intern({kind, {}, 0, a, b});
+}
+
+IndexId IndexPool::floor_div(IndexId a, IndexId b) {
+  if (is_constant(b, 1)) return a;
+  if (auto d = as_constant(b); d && *d > 1) {
+    DivisionSplit split = split_by_constant(terms(a), *d);
+    if (!split.quotient.empty()) {
+      IndexId rest = from_terms(std::move(split.rest));
+      return add(from_terms(std::move(split.quotient)), floor_div(rest, b));
+    }
+    // (e/c)/d is e/(c*d) for positive c and d.
+    const IndexNode node = nodes_[a.index()];
+    if (node.kind == IndexKind::kFloorDiv) {
+      auto c = as_constant(node.b);
+      if (c && *c > 1 && *c < (int64_t{1} << 31) && *d < (int64_t{1} << 31))
+        return floor_div(node.a, constant(*c * *d));
+    }
+  }
+  // A symbol as divisor may be 0, where (q*N)/N is not q; only constants divide out here. The checker's facts about
+  // `where` clauses are used where they are known.
+  return binary_atom(IndexKind::kFloorDiv, a, b);
+}
+
+IndexId IndexPool::floor_mod(IndexId a, IndexId b) {
+  if (is_constant(b, 1)) return constant(0);
+  if (auto d = as_constant(b); d && *d > 1) {
+    DivisionSplit split = split_by_constant(terms(a), *d);
+    if (!split.quotient.empty()) return floor_mod(from_terms(std::move(split.rest)), b);
+  }
+  // (e + q*N) % N is e % N for every N, zero included, only if q*N counts as a multiple: at N = 0 it is e as well.
+  if (is_leaf(nodes_[b.index()].kind)) {
+    DivisionSplit split = split_by_atom(terms(a), b);
+    if (!split.quotient.empty()) return floor_mod(from_terms(std::move(split.rest)), b);
+  }
+  return binary_atom(IndexKind::kFloorMod, a, b);
+}
+
+IndexId IndexPool::min(IndexId a, IndexId b) {
+  if (a == b) return a;
+  if (b < a) std::swap(a, b);
+  if (auto difference = as_constant(sub(a, b))) return *difference <= 0 ? a : b;
+  return binary_atom(IndexKind::kMin, a, b);
+}
+
+IndexId IndexPool::max(IndexId a, IndexId b) {
+  if (a == b) return a;
+  if (b < a) std::swap(a, b);
+  if (auto difference = as_constant(sub(a, b))) return *difference >= 0 ? a : b;
+  return binary_atom(IndexKind::kMax, a, b);
+}
+
+IndexId IndexPool::less(IndexId a, IndexId b) {
+  if (auto difference = as_constant(sub(a, b))) return constant(*difference < 0);
+  return binary_atom(IndexKind::kLess, a, b);
+}
+
+IndexId IndexPool::less_equal(IndexId a, IndexId b) { return logical_not(less(b, a)); }
+
+IndexId IndexPool::equal(IndexId a, IndexId b) {
+  if (b < a) std::swap(a, b);
+  if (auto difference = as_constant(sub(a, b))) return constant(*difference == 0);
+  return binary_atom(IndexKind::kEqual, a, b);
+}
+
+IndexId IndexPool::logical_and(IndexId a, IndexId b) {
+  if (auto x = as_constant(a)) return *x != 0 ? b : constant(0);
+  if (auto y = as_constant(b)) return *y != 0 ? a : constant(0);
+  return a == b ? a : binary_atom(IndexKind::kAnd, a, b);
+}
+
+IndexId IndexPool::logical_or(IndexId a, IndexId b) {
+  if (auto x = as_constant(a)) return *x == 0 ? b : constant(1);
+  if (auto y = as_constant(b)) return *y == 0 ? a : constant(1);
+  return a == b ? a : binary_atom(IndexKind::kOr, a, b);
+}
+
+IndexId IndexPool::logical_not(IndexId a) {
+  if (nodes_[a.index()].kind == IndexKind::kNot) return nodes_[a.index()].a;
+  return binary_atom(IndexKind::kNot, a, {});
+}
+
+IndexId IndexPool::ceil_div(IndexId a, int64_t b) {
+  TENON_CHECK(b > 0, "ceil_div by a number that is not positive");
+  return floor_div(add(a, constant(b - 1)), constant(b));
+}
+
+IndexId IndexPool::substitute(IndexId root, const AtomMap& map) {
+  // Operands have smaller ids than what they are part of, so one sweep over the ids that matter does it.
+  std::vector<bool> needed(root.index() + 1, false);
+  needed[root.index()] = true;
+  for (uint32_t i = root.index() + 1; i-- > 0;) {
+    if (!needed[i]) continue;
+    const IndexNode& node = nodes_[i];
+    for (const Monomial& term : node.terms)
+      for (IndexId factor : term.factors) needed[factor.index()] = true;
+    if (node.a.valid()) needed[node.a.index()] = true;
+    if (node.b.valid()) needed[node.b.index()] = true;
+  }
+  std::vector<IndexId> image(root.index() + 1);
+  for (uint32_t i = 0; i <= root.index(); ++i) {
+    if (!needed[i]) continue;
+    const IndexNode node = nodes_[i];
+    IndexId id(i);
+    if (is_leaf(node.kind)) {
+      IndexId to = map(id);
+      image[i] = to.valid() ? to : id;
+    } else if (node.kind == IndexKind::kPolynomial) {
+      bool changed = false;
+      for (const Monomial& term : node.terms)
+        for (IndexId factor : term.factors) changed = changed || image[factor.index()] != factor;
+      if (!changed) {
+        image[i] = id;
+        continue;
+      }
+      IndexId sum = constant(0);
+      for (const Monomial& term : node.terms) {
+        IndexId product = constant(term.coefficient);
+        for (IndexId factor : term.factors) product = mul(product, image[factor.index()]);
+        sum = add(sum, product);
+      }
+      image[i] = sum;
+    } else {
+      IndexId a = image[node.a.index()];
+      IndexId b = node.b.valid() ? image[node.b.index()] : IndexId();
+      if (a == node.a && b == node.b) {
+        image[i] = id;
+        continue;
+      }
+      switch (node.kind) {
+        case IndexKind::kFloorDiv: image[i] = floor_div(a, b); break;
+        case IndexKind::kFloorMod: image[i] = floor_mod(a, b); break;
+        case IndexKind::kMin: image[i] = min(a, b); break;
+        case IndexKind::kMax: image[i] = max(a, b); break;
+        case IndexKind::kLess: image[i] = less(a, b); break;
+        case IndexKind::kEqual: image[i] = equal(a, b); break;
+        case IndexKind::kAnd: image[i] = logical_and(a, b); break;
+        case IndexKind::kOr: image[i] = logical_or(a, b); break;
+        default: image[i] = logical_not(a); break;
+      }
+    }
+  }
+  return image[root.index()];
+}
+
+void IndexPool::for_each_atom(IndexId root, const std::function<void(IndexId)>& visit) const {
+  std::set<IndexId> seen;
+  std::vector<IndexId> work{root};
+  std::set<IndexId> leaves;
+  while (!work.empty()) {
+    IndexId id = work.back();
+    work.pop_back();
+    if (!seen.insert(id).second) continue;
+    const IndexNode& node = nodes_[id.index()];
+    if (is_leaf(node.kind)) leaves.insert(id);
+    for (const Monomial& term : node.terms) work.insert(work.end(), term.factors.begin(), term.factors.end());
+    if (node.a.valid()) work.push_back(node.a);
+    if (node.b.valid()) work.push_back(node.b);
+  }
+  for (IndexId leaf : leaves) visit(leaf);
+}
+
+bool IndexPool::mentions(IndexId root, const std::function<bool(const IndexNode&)>& predicate) const {
+  bool found = false;
+  for_each_atom(root, [&](IndexId atom) { found = found || predicate(nodes_[atom.index()]); });
+  return found;
+}
+
+std::optional<int64_t> IndexPool::evaluate(IndexId id, const AtomValue& value) const {
+  const IndexNode& node = nodes_[id.index()];
+  if (is_leaf(node.kind)) return value(id);
+  if (node.kind == IndexKind::kPolynomial) {
+    int64_t sum = 0;
+    for (const Monomial& term : node.terms) {
+      int64_t product = term.coefficient;
+      for (IndexId factor : term.factors) {
+        auto x = evaluate(factor, value);
+        if (!x || __builtin_mul_overflow(product, *x, &product)) return std::nullopt;
+      }
+      if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
+    }
+    return sum;
+  }
+  auto a = evaluate(node.a, value);
+  auto b = node.b.valid() ? evaluate(node.b, value) : std::optional<int64_t>(0);
+  if (!a || !b) return std::nullopt;
+  return fold(node.kind, *a, *b);
+}
+
+std::string IndexPool::to_text(IndexId id, const std::function<std::string(const IndexNode&)>& atom) const {
+  const IndexNode& node = nodes_[id.index()];
+  auto infix = [&](const char* op) { return "(" + to_text(node.a, atom) + op + to_text(node.b, atom) + ")"; };
+  auto call = [&](const char* name) { return name + ("(" + to_text(node.a, atom) + ", " + to_text(node.b, atom) + ")"); };
+  switch (node.kind) {
+    case IndexKind::kSymbol:
+    case IndexKind::kAxis:
+    case IndexKind::kValue: return atom(node);
+    case IndexKind::kFloorDiv: return infix(" / ");
+    case IndexKind::kFloorMod: return infix(" % ");
+    case IndexKind::kMin: return call("min");
+    case IndexKind::kMax: return call("max");
+    case IndexKind::kLess: return infix(" < ");
+    case IndexKind::kEqual: return infix(" == ");
+    case IndexKind::kAnd: return infix(" && ");
+    case IndexKind::kOr: return infix(" || ");
+    case IndexKind::kNot: return "!(" + to_text(node.a, atom) + ")";
+    case IndexKind::kPolynomial: break;
+  }
+  if (node.terms.empty()) return "0";
+  std::string text;
+  for (const Monomial& term : node.terms) {
+    bool negative = term.coefficient < 0;
+    uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(term.coefficient) : static_cast<uint64_t>(term.coefficient);
+    if (text.empty()) {
+      if (negative) text += "-";
+    } else {
+      text += negative ? " - " : " + ";
+    }
+    bool first = true;
+    if (magnitude != 1 || term.factors.empty()) {
+      text += std::to_string(magnitude);
+      first = false;
+    }
+    for (IndexId factor : term.factors) {
+      if (!first) text += " * ";
+      text += to_text(factor, atom);
+      first = false;
+    }
+  }
+  return text;
+}
+
+int64_t IndexPool::known_divisor(IndexId id, int64_t limit, const std::function<int64_t(IndexId)>& divisor) const {
+  int64_t common = limit;
+  auto power_of_two_in = [&](int64_t n) { return n == 0 ? limit : std::min<int64_t>(limit, n & -n); };
+  for (const Monomial& term : terms(id)) {
+    int64_t known = power_of_two_in(term.coefficient);
+    for (IndexId factor : term.factors) {
+      const IndexNode& node = nodes_[factor.index()];
+      int64_t of_factor = 1;
+      if (is_leaf(node.kind)) {
+        of_factor = divisor(factor);
+      } else if (node.kind == IndexKind::kMin || node.kind == IndexKind::kMax) {
+        of_factor = std::min(known_divisor(node.a, limit, divisor), known_divisor(node.b, limit, divisor));
+      } else if (node.kind == IndexKind::kFloorMod) {
+        of_factor = std::min(known_divisor(node.a, limit, divisor), known_divisor(node.b, limit, divisor));
+      } else {
+        of_factor = divisor(factor);
+      }
+      known = std::min(limit, known * of_factor);
+    }
+    common = std::min(common, known);
+  }
+  return common;
+}
+
+}  // namespace tenon::ir

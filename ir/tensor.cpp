@@ -1,0 +1,18 @@
+#include "ir/tensor.h"
+
+namespace tenon::ir {
+
+IndexId element_count(Kernel& kernel, const std::vector<IndexId>& shape) {
+  IndexId count = kernel.index.constant(1);
+  for (IndexId extent : shape) count = kernel.index.mul(count, extent);
+  return count;
+}
+
+SideTable<Tensor, TensorOpId> defining_ops(const Kernel& kernel) {
+  SideTable<Tensor, TensorOpId> table(kernel.tensors.size());
+  for (uint32_t i = 0; i < kernel.ops.size(); ++i)
+    for (const OpOutput& output : kernel.ops[TensorOpId(i)].outputs) table[output.tensor] = TensorOpId(i);
+  return table;
+}
+
+}  // namespace tenon::ir
