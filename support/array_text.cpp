@@ -113,6 +113,8 @@ class FloatFormatter {
       std::string text = pad_left(sides.left, left_) + "." + sides.right;
       return text + std::string(right_ - sides.right.size(), ' ');
     }
+    // NumPy fills the column with the digits of the exact value, not with zeros.
+    number = rounded(value, static_cast<int>(right_), true);
     std::string fraction = number.digits.substr(1);
     fraction.resize(right_, '0');
     std::string first = (number.negative ? "-" : "") + number.digits.substr(0, 1);
@@ -131,6 +133,15 @@ class FloatFormatter {
 
   size_t exponent_width() const { return scientific_ ? exponent_digits_ + 2 : 0; }
 
+  // NumPy 2: ten to the number of decimal digits that the type surely has, at most 8.
+  double largest_positional() const {
+    switch (type_) {
+      case ElementType::kF64: return 1e8;
+      case ElementType::kF32: return 1e6;
+      default: return 1e3;
+    }
+  }
+
   void choose_form(const std::vector<double>& values) {
     double most = 0;
     double least = INFINITY;
@@ -139,7 +150,7 @@ class FloatFormatter {
       most = std::max(most, std::fabs(value));
       least = std::min(least, std::fabs(value));
     }
-    scientific_ = most > 0 && (most >= 1e8 || least < 1e-4 || most / least > 1000);
+    scientific_ = most > 0 && (most >= largest_positional() || least < 1e-4 || most / least > 1000);
   }
 
   void measure(const std::vector<double>& values) {
@@ -223,7 +234,8 @@ class Writer {
       for (double value : values) words_.push_back(format(value));
       return;
     }
-    size_t width = 0;
+    // NumPy aligns on "False" even where all are true.
+    size_t width = array_.type() == ElementType::kBool && array_.rank() > 0 ? 5 : 0;
     for (int64_t i : elements) {
       words_.push_back(element_text(array_, i));
       width = std::max(width, words_.back().size());
@@ -245,7 +257,7 @@ class Writer {
       if (!first) line += ' ';
       first = false;
       // Room for the closing bracket; a word alone on its line stays there, however long.
-      if (line.size() + word.size() > width - 1 && line.size() > indent.size()) {
+      if (line.size() + word.size() + 1 > width && line.size() > indent.size()) {
         line.erase(line.find_last_not_of(' ') + 1);
         done += line + "\n";
         line = indent;
@@ -259,7 +271,7 @@ class Writer {
     std::string text;
     for (int64_t i : shown(axis)) {
       if (!text.empty()) text += std::string(array_.rank() - axis - 1, '\n');
-      text += indent + (i < 0 ? "..." : block(axis + 1, indent + " ", width - 1));
+      text += indent + (i < 0 ? "..." : block(axis + 1, indent + " ", std::max<size_t>(width, 1) - 1));
     }
     return text;
   }
