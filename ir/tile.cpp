@@ -1,0 +1,23 @@
+#include "ir/tile.h"
+
+namespace tenon::ir {
+
+int64_t Buffer::element_count() const {
+  int64_t last = 0;
+  for (size_t i = 0; i < shape.size(); ++i) last += (shape[i] - 1) * strides[i];
+  return last + 1;
+}
+
+TileModule make_tile_module(const Kernel& kernel, std::string name) {
+  TileModule module;
+  module.name = std::move(name);
+  module.index = kernel.index;
+  module.symbols = kernel.symbols;
+  module.tensors = kernel.tensors;
+  for (const Axis& axis : kernel.axes) module.axes.add({axis.name, TileAxis::Kind::kDomain, 0, axis.extent});
+  module.symbol_divisor = SideTable<Symbol, int64_t>(kernel.symbols.size(), 1);
+  module.tensor_alignment = SideTable<Tensor, int64_t>(0, 1);
+  return module;
+}
+
+}  // namespace tenon::ir

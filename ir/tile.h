@@ -1,0 +1,159 @@
+// Tile IR: what one thread block does. Values are tiles: an element for every position on a set of named tile axes,
+// spread over the block's threads by a layout; a tile without axes is one value that all threads hold. Operations of
+// the Body stage apply elementwise, an operand with fewer axes broadcast along the others. Control is structured:
+// loops and conditionals hold regions. Meaning is sequential until `lower-async`.
+//
+// A tile module is one variant of one step: one launch or more, built from the frozen tensor kernel, whose symbols it
+// shares by id. It owns all else, so variants are lowered by several threads at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/body.h"
+#include "ir/index.h"
+#include "ir/layout.h"
+#include "ir/monoid.h"
+#include "ir/tensor.h"
+#include "support/ids.h"
+
+namespace tenon::ir {
+
+struct TileOp;
+struct TileValue;
+struct Region;
+struct Buffer;
+using TileOpId = Id<TileOp>;
+// Tile values are what IndexKind::kValue atoms of a tile module name; they must be of type index.
+using TileValueId = Id<TileValue>;
+using RegionId = Id<Region>;
+using BufferId = Id<Buffer>;
+
+struct TileAxis {
+  enum class Kind : uint8_t {
+    kDomain,  // an axis of the tensor kernel; none is left after build-nest
+    kGrid,    // a coordinate of the block in the grid
+    kLoop,    // the counter of a loop
+    kTile,    // a position in a tile
+  };
+  std::string name;
+  Kind kind = Kind::kTile;
+  // kTile: the number of positions.
+  int64_t extent = 0;
+  // kGrid, kLoop: the number of values, from 0; mentions symbols (and for kLoop grid axes and outer loops).
+  IndexId count;
+};
+
+struct TileType {
+  ElementType element = ElementType::kF32;
+  // Ascending; all of kind kTile.
+  std::vector<AxisId> axes;
+  // Over exactly these axes; absent before assign-layouts, and for a tile without axes.
+  std::optional<Layout> layout;
+};
+
+struct TileValue {
+  TileType type;
+  // The operation whose result it is; invalid for a region's argument.
+  TileOpId definition;
+  std::string name;
+};
+
+// A buffer in shared memory.
+struct Buffer {
+  std::string name;
+  ElementType element = ElementType::kF32;
+  // Positions per dimension, the last contiguous.
+  std::vector<int64_t> shape;
+  // Elements from one step of each dimension to the next; padding shows here.
+  std::vector<int64_t> strides;
+  // The swizzle: bits of the element offset that are added by exclusive or to lower ones:
+  // offset ^= ((offset >> from) & (2^bits - 1)) << to. No swizzle where bits is 0.
+  uint8_t swizzle_bits = 0;
+  uint8_t swizzle_from = 0;
+  uint8_t swizzle_to = 0;
+  // Bytes from the start of the block's shared memory; set by allocate-shared.
+  int64_t offset = -1;
+
+  int64_t element_count() const;
+  int64_t byte_count() const { return element_count() * byte_size(element); }
+};
+
+struct TileOp {
+  Opcode op = Opcode::kConst;
+  std::vector<TileValueId> operands;
+  std::vector<TileValueId> results;
+  std::vector<RegionId> regions;
+  bool approx = false;
+  // kConst.
+  uint64_t bits = 0;
+  // kIndex: the expression, over symbols, axes of any kind and index values.
+  IndexId index;
+  // kLoad, kStore, kAsyncCopy: exactly one of tensor and buffer (kAsyncCopy: from tensor to buffer).
+  TensorId tensor;
+  BufferId buffer;
+  // One a dimension of the tensor or, for an access to shared memory alone, of the buffer.
+  std::vector<IndexId> subscripts;
+  // kAsyncCopy: where in the buffer.
+  std::vector<IndexId> buffer_subscripts;
+  // Elements moved by one instruction, consecutive registers and addresses; set by vectorize.
+  int32_t vector = 1;
+  // kTileReduce.
+  std::optional<Monoid> monoid;
+  std::vector<AxisId> reduced;
+  // kLoop: its counter, and whether its iterations are written out (its count is then a constant).
+  AxisId axis;
+  bool unroll = false;
+  // kAsyncWait: the number of groups that may be in flight.
+  int32_t pending = 0;
+  std::vector<Span> spans;
+};
+
+struct Region {
+  // kLoop: the carried values.
+  std::vector<TileValueId> arguments;
+  // The last is kYield.
+  std::vector<TileOpId> ops;
+};
+
+// One launch.
+struct TileKernel {
+  std::string name;
+  // Threads of a block: warps * 32.
+  int32_t warps = 1;
+  // The grid is one-dimensional: the product of the counts; the first axis varies fastest.
+  std::vector<AxisId> grid;
+  RegionId body;
+  // Offsets and coordinates fit 32 bits; the variant's guard says so.
+  bool narrow_index = false;
+};
+
+struct TileModule {
+  std::string name;
+  IndexPool index;
+  Store<Symbol> symbols;
+  // The kernel's tensors under their ids, then this variant's workspace.
+  Store<Tensor> tensors;
+  // The kernel's axes under their ids (kDomain), then this module's.
+  Store<TileAxis, Axis> axes;
+  Store<TileValue> values;
+  Store<TileOp> ops;
+  Store<Region> regions;
+  Store<Buffer> buffers;
+  std::vector<TileKernel> kernels;
+  // Homes: layouts over disjoint sets of tile axes; a value has the projection of one of them unless an operation
+  // needs another. Set by build-nest from the schedule.
+  std::vector<Layout> homes;
+  // What the variant's guard promises, for analyses: power-of-two divisors of symbols, byte alignment of tensors.
+  SideTable<Symbol, int64_t> symbol_divisor;
+  SideTable<Tensor, int64_t> tensor_alignment;
+  // Shared memory of a block in bytes, the largest of the launches; set by allocate-shared.
+  int64_t shared_bytes = 0;
+};
+
+// A tile module with the kernel's symbols, tensors and axes, and no launches.
+TileModule make_tile_module(const Kernel& kernel, std::string name);
+
+}  // namespace tenon::ir

@@ -1,0 +1,207 @@
+#include "ir/tile_builder.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "support/check.h"
+
+namespace tenon::ir {
+
+TileOpId TileBuilder::append(TileOp op) {
+  if (op.spans.empty()) op.spans = spans_;
+  TileOpId id = module_.ops.add(std::move(op));
+  module_.regions[region_].ops.push_back(id);
+  return id;
+}
+
+TileValueId TileBuilder::result(TileOpId op, ElementType element, std::vector<AxisId> axes) {
+  TileValueId id = module_.values.add({{element, std::move(axes), std::nullopt}, op, {}});
+  module_.ops[op].results.push_back(id);
+  return id;
+}
+
+std::vector<AxisId> TileBuilder::union_axes(std::span<const TileValueId> values) const {
+  std::set<AxisId> axes;
+  for (TileValueId value : values)
+    axes.insert(module_.values[value].type.axes.begin(), module_.values[value].type.axes.end());
+  return {axes.begin(), axes.end()};
+}
+
+std::vector<AxisId> TileBuilder::tile_axes(IndexId index) const {
+  std::set<AxisId> axes;
+  module_.index.for_each_atom(index, [&](IndexId atom) {
+    const IndexNode& node = module_.index[atom];
+    if (node.kind == IndexKind::kAxis) {
+      AxisId axis(node.reference);
+      if (module_.axes[axis].kind == TileAxis::Kind::kTile) axes.insert(axis);
+    } else if (node.kind == IndexKind::kValue) {
+      const TileType& type = module_.values[TileValueId(node.reference)].type;
+      axes.insert(type.axes.begin(), type.axes.end());
+    }
+  });
+  return {axes.begin(), axes.end()};
+}
+
+TileValueId TileBuilder::constant(Constant constant) {
+  TileOp op;
+  op.op = Opcode::kConst;
+  op.bits = constant.bits;
+  return result(append(std::move(op)), constant.type, {});
+}
+
+TileValueId TileBuilder::index_value(IndexId index) {
+  TileOp op;
+  op.op = Opcode::kIndex;
+  op.index = index;
+  return result(append(std::move(op)), ElementType::kIndex, tile_axes(index));
+}
+
+TileValueId TileBuilder::elementwise(Opcode opcode, ElementType type, std::span<const TileValueId> operands, bool approx) {
+  TileOp op;
+  op.op = opcode;
+  op.operands.assign(operands.begin(), operands.end());
+  op.approx = approx;
+  std::vector<AxisId> axes = union_axes(operands);
+  return result(append(std::move(op)), type, std::move(axes));
+}
+
+std::vector<TileValueId> TileBuilder::inline_body(const Body& body, std::span<const TileValueId> arguments,
+                                                  std::span<const ValueId> wanted) {
+  std::vector<TileValueId> image;
+  for (const Instruction& instruction : body) {
+    if (instruction.op == Opcode::kArg) {
+      image.push_back(arguments[instruction.bits]);
+    } else if (instruction.op == Opcode::kConst) {
+      image.push_back(constant({instruction.type, instruction.bits}));
+    } else {
+      std::vector<TileValueId> operands;
+      for (unsigned i = 0; i < instruction.operand_count(); ++i) operands.push_back(image[instruction.operands[i].index()]);
+      image.push_back(elementwise(instruction.op, instruction.type, operands, instruction.approx));
+    }
+  }
+  std::vector<TileValueId> values;
+  for (ValueId value : wanted) values.push_back(image[value.index()]);
+  return values;
+}
+
+TileValueId TileBuilder::load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask, TileValueId otherwise) {
+  std::set<AxisId> axes;
+  for (IndexId subscript : subscripts)
+    for (AxisId axis : tile_axes(subscript)) axes.insert(axis);
+  TileOp op;
+  op.op = Opcode::kLoad;
+  op.tensor = tensor;
+  op.subscripts = std::move(subscripts);
+  if (mask.valid()) {
+    op.operands = {mask, otherwise};
+    for (AxisId axis : union_axes(op.operands)) axes.insert(axis);
+  }
+  return result(append(std::move(op)), module_.tensors[tensor].element, {axes.begin(), axes.end()});
+}
+
+TileValueId TileBuilder::load(BufferId buffer, std::vector<IndexId> subscripts, ElementType element) {
+  std::set<AxisId> axes;
+  for (IndexId subscript : subscripts)
+    for (AxisId axis : tile_axes(subscript)) axes.insert(axis);
+  TileOp op;
+  op.op = Opcode::kLoad;
+  op.buffer = buffer;
+  op.subscripts = std::move(subscripts);
+  return result(append(std::move(op)), element, {axes.begin(), axes.end()});
+}
+
+void TileBuilder::store(TensorId tensor, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask) {
+  TileOp op;
+  op.op = Opcode::kStore;
+  op.tensor = tensor;
+  op.subscripts = std::move(subscripts);
+  op.operands = {value};
+  if (mask.valid()) op.operands.push_back(mask);
+  append(std::move(op));
+}
+
+void TileBuilder::store(BufferId buffer, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask) {
+  TileOp op;
+  op.op = Opcode::kStore;
+  op.buffer = buffer;
+  op.subscripts = std::move(subscripts);
+  op.operands = {value};
+  if (mask.valid()) op.operands.push_back(mask);
+  append(std::move(op));
+}
+
+std::vector<TileValueId> TileBuilder::reduce(const Monoid& monoid, std::span<const TileValueId> state,
+                                             std::vector<AxisId> reduced) {
+  std::vector<AxisId> axes = union_axes(state);
+  std::erase_if(axes, [&](AxisId axis) { return std::find(reduced.begin(), reduced.end(), axis) != reduced.end(); });
+  TileOp op;
+  op.op = Opcode::kTileReduce;
+  op.operands.assign(state.begin(), state.end());
+  op.monoid = monoid;
+  op.reduced = std::move(reduced);
+  TileOpId id = append(std::move(op));
+  std::vector<TileValueId> results;
+  for (const Constant& identity : monoid.identity) results.push_back(result(id, identity.type, axes));
+  return results;
+}
+
+TileValueId TileBuilder::mma(TileValueId a, TileValueId b, TileValueId accumulator) {
+  TileOp op;
+  op.op = Opcode::kMma;
+  op.operands = {a, b, accumulator};
+  TileType type = module_.values[accumulator].type;
+  return result(append(std::move(op)), type.element, type.axes);
+}
+
+std::vector<TileValueId> TileBuilder::loop(AxisId axis, std::span<const TileValueId> initial, const LoopBody& body) {
+  RegionId region = module_.regions.add({});
+  for (TileValueId value : initial) {
+    TileType type = module_.values[value].type;
+    TileValueId argument = module_.values.add({type, {}, {}});
+    module_.regions[region].arguments.push_back(argument);
+  }
+  TileBuilder inner(module_, region);
+  inner.spans_ = spans_;
+  std::vector<TileValueId> arguments = module_.regions[region].arguments;
+  std::vector<TileValueId> yielded = body(inner, arguments);
+  TENON_CHECK(yielded.size() == arguments.size(), "a loop yields as many values as it carries");
+  inner.yield(yielded);
+  TileOp op;
+  op.op = Opcode::kLoop;
+  op.axis = axis;
+  op.operands.assign(initial.begin(), initial.end());
+  op.regions = {region};
+  TileOpId id = append(std::move(op));
+  std::vector<TileValueId> results;
+  for (TileValueId argument : arguments) {
+    TileType type = module_.values[argument].type;
+    results.push_back(result(id, type.element, type.axes));
+  }
+  return results;
+}
+
+void TileBuilder::barrier() {
+  TileOp op;
+  op.op = Opcode::kBarrier;
+  append(std::move(op));
+}
+
+void TileBuilder::yield(std::span<const TileValueId> values) {
+  TileOp op;
+  op.op = Opcode::kYield;
+  op.operands.assign(values.begin(), values.end());
+  append(std::move(op));
+}
+
+AxisId TileBuilder::tile_axis(std::string name, int64_t extent) {
+  return module_.axes.add({std::move(name), TileAxis::Kind::kTile, extent, {}});
+}
+AxisId TileBuilder::loop_axis(std::string name, IndexId count) {
+  return module_.axes.add({std::move(name), TileAxis::Kind::kLoop, 0, count});
+}
+AxisId TileBuilder::grid_axis(std::string name, IndexId count) {
+  return module_.axes.add({std::move(name), TileAxis::Kind::kGrid, 0, count});
+}
+
+}  // namespace tenon::ir
