@@ -92,8 +92,7 @@ Device::~Device() {
 Result<void> Device::enter() const {
   CUresult poison = poison_.load();
   if (poison == kCudaSuccess) return {};
-  return fail(ErrorKind::kDevice,
-              "the device was lost to an earlier " + result_text(table_, poison) + "; open it again");
+  return fail(ErrorKind::kDevice, "the device was lost to an earlier " + result_text(table_, poison));
 }
 
 CUresult Device::switch_context(CUcontext* previous) {
@@ -106,34 +105,36 @@ void Device::restore_context(CUcontext previous) {
   if (previous != context_ && previous != nullptr) table_.cuCtxSetCurrent(previous);
 }
 
-Result<void> Device::check(CUresult result, std::string_view function, std::string_view purpose) {
-  if (result == kCudaSuccess) return {};
+std::unexpected<Error> Device::failure(CUresult result, std::string_view function, std::string_view purpose) {
   Error error = driver_error(table_, result, function, purpose);
   CUresult healthy = kCudaSuccess;
   if (is_sticky(result) && poison_.compare_exchange_strong(healthy, result))
     error.message +=
         "\nThe fault may come from any launch before this call. The device's context cannot be used any "
-        "more; "
-        "every later call on it fails.";
+        "more: every "
+        "later call on it fails.";
   return std::unexpected(std::move(error));
 }
 
 Result<void> Device::copy_to_device(CUdeviceptr to, std::span<const std::byte> from) {
   if (from.empty()) return {};
-  return run("cuMemcpyHtoD", "to copy " + std::to_string(from.size()) + " bytes to the device",
-             [&](const DriverTable& table) { return table.cuMemcpyHtoD(to, from.data(), from.size()); });
+  return run(
+      "cuMemcpyHtoD", [&] { return "to copy " + std::to_string(from.size()) + " bytes to the device"; },
+      [&](const DriverTable& table) { return table.cuMemcpyHtoD(to, from.data(), from.size()); });
 }
 
 Result<void> Device::copy_to_host(std::span<std::byte> to, CUdeviceptr from) {
   if (to.empty()) return {};
-  return run("cuMemcpyDtoH", "to copy " + std::to_string(to.size()) + " bytes from the device",
-             [&](const DriverTable& table) { return table.cuMemcpyDtoH(to.data(), from, to.size()); });
+  return run(
+      "cuMemcpyDtoH", [&] { return "to copy " + std::to_string(to.size()) + " bytes from the device"; },
+      [&](const DriverTable& table) { return table.cuMemcpyDtoH(to.data(), from, to.size()); });
 }
 
 Result<void> Device::fill(CUdeviceptr pointer, unsigned char value, size_t bytes) {
   if (bytes == 0) return {};
-  return run("cuMemsetD8", "to fill " + std::to_string(bytes) + " bytes",
-             [&](const DriverTable& table) { return table.cuMemsetD8(pointer, value, bytes); });
+  return run(
+      "cuMemsetD8", [&] { return "to fill " + std::to_string(bytes) + " bytes"; },
+      [&](const DriverTable& table) { return table.cuMemsetD8(pointer, value, bytes); });
 }
 
 Result<void> Device::synchronize() {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "runtime/driver.h"
 #include "runtime/driver_types.h"
@@ -57,15 +58,20 @@ class Device : public std::enable_shared_from_this<Device> {
   // Runs a driver call in this device's context, and turns its result into an Error of kind kDevice that
   // names the call, what it was for, and the CUresult. A sticky error poisons the context: that error says
   // so, and from then on every call fails at once without reaching the driver. `call` is invoked with the
-  // table.
-  template <class Call>
-  Result<void> run(std::string_view function, std::string_view purpose, Call&& call) {
+  // table. `purpose` is a text, or a function that makes one on failure: "to allocate 100 bytes".
+  template <class Purpose, class Call>
+  Result<void> run(std::string_view function, Purpose&& purpose, Call&& call) {
     TENON_TRY(enter());
     CUcontext previous = nullptr;
     CUresult result = switch_context(&previous);
     if (result == kCudaSuccess) result = call(table_);
     restore_context(previous);
-    return check(result, function, purpose);
+    if (result == kCudaSuccess) return {};
+    if constexpr (std::is_invocable_v<Purpose>) {
+      return failure(result, function, purpose());
+    } else {
+      return failure(result, function, purpose);
+    }
   }
 
   // For destructors: the call is made if the context still works, and its result is of no interest.
@@ -93,7 +99,7 @@ class Device : public std::enable_shared_from_this<Device> {
   // Gives a host application its own context back. A thread that had none keeps ours, which saves a call each
   // time.
   void restore_context(CUcontext previous);
-  Result<void> check(CUresult result, std::string_view function, std::string_view purpose);
+  std::unexpected<Error> failure(CUresult result, std::string_view function, std::string_view purpose);
 
   const DriverTable table_;
   const CUdevice device_;

@@ -168,8 +168,10 @@ Result<void> start_one(Device& device, const PlannedLaunch& planned, CUstream st
     values.push_back(value.bits + (value.in_workspace ? workspace : 0));
   std::vector<void*> pointers;
   for (uint64_t& value : values) pointers.push_back(&value);
-  std::string purpose = "to launch entry " + planned.entry() + " with a grid of " +
-                        std::to_string(planned.grid) + " and a block of " + std::to_string(planned.block);
+  auto purpose = [&] {
+    return "to launch entry " + planned.entry() + " with a grid of " + std::to_string(planned.grid) +
+           " and a block of " + std::to_string(planned.block);
+  };
   return device.run("cuLaunchKernel", purpose, [&](const DriverTable& table) {
     return table.cuLaunchKernel(entry.function, planned.grid, 1, 1, planned.block, 1, 1,
                                 planned.dynamic_shared, stream, pointers.data(), nullptr);

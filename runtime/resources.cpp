@@ -55,8 +55,9 @@ Result<Buffer> Buffer::allocate(Device& device, size_t bytes) {
   Buffer buffer;
   if (bytes == 0) return buffer;
   CUdeviceptr pointer = 0;
-  TENON_TRY(device.run("cuMemAlloc", "to allocate " + std::to_string(bytes) + " bytes",
-                       [&](const DriverTable& table) { return table.cuMemAlloc(&pointer, bytes); }));
+  TENON_TRY(device.run(
+      "cuMemAlloc", [&] { return "to allocate " + std::to_string(bytes) + " bytes"; },
+      [&](const DriverTable& table) { return table.cuMemAlloc(&pointer, bytes); }));
   buffer.memory_ = {device.shared_from_this(), pointer};
   buffer.bytes_ = bytes;
   return buffer;
