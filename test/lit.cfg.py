@@ -38,6 +38,9 @@ config.excludes = ["Inputs", "corpus"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 config.test_exec_root = os.path.join(build, "test")
 
+# Seconds; a test that hangs is a failed test.
+lit_config.maxIndividualTestTime = 900
+
 # FileCheck, not, count.
 config.environment["PATH"] = os.pathsep.join([llvm_bin, os.environ.get("PATH", "")])
 for variable in ("TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
