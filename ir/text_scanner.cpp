@@ -37,13 +37,18 @@ size_t number_end(std::string_view text, size_t begin) {
 
 std::string shown(const Token& token) {
   switch (token.kind) {
-    case Token::Kind::kEnd: return "the end";
-    case Token::Kind::kValue: return "`%" + std::string(token.text.substr(0, 60)) + "`";
-    case Token::Kind::kSymbol: return "`@" + std::string(token.text.substr(0, 60)) + "`";
-    case Token::Kind::kString: return "a string";
+    case Token::Kind::kEnd:
+      return "the end";
+    case Token::Kind::kValue:
+      return "`%" + std::string(token.text.substr(0, 60)) + "`";
+    case Token::Kind::kSymbol:
+      return "`@" + std::string(token.text.substr(0, 60)) + "`";
+    case Token::Kind::kString:
+      return "a string";
     case Token::Kind::kWord:
     case Token::Kind::kNumber:
-    case Token::Kind::kPunctuation: return "`" + std::string(token.text.substr(0, 60)) + "`";
+    case Token::Kind::kPunctuation:
+      return "`" + std::string(token.text.substr(0, 60)) + "`";
   }
   return {};
 }
@@ -62,7 +67,11 @@ TextScanner::TextScanner(const SourceManager& sources, FileId file, Diagnostics&
 }
 
 TextScanner::TextScanner(const TextScanner& other, Diagnostics& diagnostics)
-    : text_(other.text_), file_(other.file_), diagnostics_(diagnostics), at_(other.at_), token_(other.token_) {}
+    : text_(other.text_),
+      file_(other.file_),
+      diagnostics_(diagnostics),
+      at_(other.at_),
+      token_(other.token_) {}
 
 Token TextScanner::token(Token::Kind kind, size_t begin, size_t end, size_t skip) const {
   return {kind, text_.substr(begin + skip, end - begin - skip),
@@ -105,7 +114,8 @@ Token TextScanner::scan() {
   }
   if (c == '"') return scan_string(begin);
   if (c < ' ' || c > '~') {
-    fail(DiagnosticId::kIrUnexpectedByte, Span{file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + 1)},
+    fail(DiagnosticId::kIrUnexpectedByte,
+         Span{file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + 1)},
          static_cast<unsigned>(static_cast<unsigned char>(c)));
     return token_;
   }
@@ -117,7 +127,8 @@ Token TextScanner::scan_string(size_t begin) {
   size_t end = begin + 1;
   while (end < text_.size() && text_[end] != '"' && text_[end] != '\n') end += text_[end] == '\\' ? 2 : 1;
   if (end >= text_.size() || text_[end] != '"') {
-    fail(DiagnosticId::kIrOpenString, Span{file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + 1)});
+    fail(DiagnosticId::kIrOpenString,
+         Span{file_, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + 1)});
     return token_;
   }
   at_ = end + 1;
@@ -145,7 +156,8 @@ Token TextScanner::take() {
 }
 
 bool TextScanner::at(std::string_view text) const {
-  return (token_.kind == Token::Kind::kWord || token_.kind == Token::Kind::kPunctuation) && token_.text == text;
+  return (token_.kind == Token::Kind::kWord || token_.kind == Token::Kind::kPunctuation) &&
+         token_.text == text;
 }
 
 bool TextScanner::accept(std::string_view text) {

@@ -1,7 +1,7 @@
 // The tokens of IR text, for the parsers of both stages.
 //
-// A parser need not look after errors at every step: the first one is reported, and from then on the scanner stands
-// at the end of the text, where every loop over tokens ends. The caller asks `failed()` once.
+// A parser need not look after errors at every step: the first one is reported, and from then on the scanner
+// stands at the end of the text, where every loop over tokens ends. The caller asks `failed()` once.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ struct Token {
     kPunctuation,
   };
   Kind kind = Kind::kEnd;
-  // As written; of a value or symbol without its first character, of a string without quotes but with escapes.
+  // As written; of a value or symbol without its first character, of a string without quotes but with
+  // escapes.
   std::string_view text;
   Span span;
 };
@@ -40,7 +41,7 @@ class TextScanner {
  public:
   // Nesting deeper than this is refused, so that parsers may recurse.
   static constexpr int kNestingLimit = 200;
-  static constexpr size_t kSizeLimit = size_t{64} << 20;
+  static constexpr size_t kSizeLimit = size_t{16} << 20;
 
   TextScanner(const SourceManager& sources, FileId file, Diagnostics& diagnostics);
 

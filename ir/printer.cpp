@@ -1,0 +1,247 @@
+#include "ir/printer.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <unordered_set>
+
+#include "ir/body_text.h"
+
+namespace tenon::ir {
+namespace {
+
+// Words that would read as something else where a name stands.
+constexpr std::string_view kReserved[] = {"min", "max", "where", "implicit", "as", "inout", "scalar"};
+
+class Names {
+ public:
+  Names() {
+    for (std::string_view word : kReserved) used_.emplace(word);
+  }
+
+  std::string add(std::string_view wanted, std::string_view fallback) {
+    std::string name;
+    for (char c : wanted) {
+      bool digit = c >= '0' && c <= '9';
+      bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+      if (name.empty() && !letter) name = "_";
+      name += letter || digit || c == '.' ? c : '_';
+    }
+    if (name.empty()) name = fallback;
+    std::string unique = name;
+    while (!used_.insert(unique).second) unique = fmt::format("{}.{}", name, ++suffix_[name]);
+    return unique;
+  }
+
+ private:
+  std::unordered_set<std::string> used_;
+  // The last suffix given to a name.
+  std::unordered_map<std::string, size_t> suffix_;
+};
+
+struct PermissionName {
+  Permission permission;
+  std::string_view name;
+};
+constexpr PermissionName kPermissions[] = {
+#define TENON_PERMISSION(id, name) {id, name},
+#include "ir/permissions.def"
+};
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const Kernel& kernel, const PrintOptions& options) : kernel_(kernel), options_(options) {
+    for (const Symbol& symbol : kernel.symbols) symbol_names_.push_back(names_.add(symbol.name, "n"));
+    name_tensors();
+  }
+
+  void print(std::string& out) {
+    header(out);
+    out += " {" + loc(kernel_.span) + "\n";
+    if (kernel_.groups.empty()) {
+      for (uint32_t i = 0; i < kernel_.ops.size(); ++i) print_op(out, TensorOpId(i), "  ");
+    } else {
+      Names groups;
+      for (const Group& group : kernel_.groups) {
+        out += "  group @" + groups.add(group.name, "group") + " {\n";
+        for (TensorOpId op : group.ops) print_op(out, op, "    ");
+        out += "  }\n";
+      }
+    }
+    out += "}\n";
+  }
+
+  void print_op(std::string& out, TensorOpId id, const std::string& indent) {
+    const TensorOp& op = kernel_.ops[id];
+    if (op.outputs.empty()) return;
+    BodyPrinter body = body_printer(op);
+    out += indent;
+    for (size_t i = 0; i < op.outputs.size(); ++i) out += (i > 0 ? ", %" : "%") + typed(op.outputs[i].tensor);
+    out += fmt::format(" = {}{} [{}] {{", row(op.op).mnemonic, monoids(op), domain(op));
+    for (const Span& span : op.spans) out += loc(span);
+    out += '\n';
+    body.print(out, op.body, indent + "  ");
+    out += indent + "  " + yield(op) + "\n" + indent + "}\n";
+  }
+
+ private:
+  // A parameter's name is the caller's, so it comes before all others.
+  void name_tensors() {
+    tensor_names_.resize(kernel_.tensors.size());
+    Names names;
+    auto set = [&](TensorId id, std::string_view name) {
+      if (id.valid() && tensor_names_[id.index()].empty()) tensor_names_[id.index()] = names.add(name, "t");
+    };
+    for (const Parameter& parameter : kernel_.parameters) set(parameter.tensor(), parameter.name);
+    for (uint32_t i = 0; i < kernel_.tensors.size(); ++i) set(TensorId(i), kernel_.tensors[TensorId(i)].name);
+  }
+
+  std::string loc(Span span) const {
+    if (options_.sources == nullptr || !span.valid()) return {};
+    LineColumn at = options_.sources->position(span.file, span.begin);
+    return fmt::format("  // loc({}:{}:{})", options_.sources->file(span.file).name, at.line, at.column);
+  }
+
+  std::string symbol_text(IndexId id) const {
+    return index_text(kernel_.index, id, [&](const IndexNode& node) {
+      return node.kind == IndexKind::kSymbol ? symbol_names_[node.reference] : std::string("?");
+    });
+  }
+
+  std::string type(TensorId id) const {
+    const Tensor& tensor = kernel_.tensors[id];
+    std::string text(name(tensor.element));
+    for (size_t i = 0; i < tensor.shape.size(); ++i)
+      text += (i > 0 ? ", " : "[") + symbol_text(tensor.shape[i]);
+    return tensor.shape.empty() ? text : text + "]";
+  }
+  std::string typed(TensorId id) const { return tensor_names_[id.index()] + ": " + type(id); }
+
+  void header(std::string& out) const {
+    std::string allowed;
+    for (const PermissionName& row : kPermissions)
+      if (kernel_.allows(row.permission)) allowed += (allowed.empty() ? "" : ", ") + std::string(row.name);
+    if (!allowed.empty()) out += "@allow(" + allowed + ")\n";
+    Names kernel_name;
+    out += "kernel @" + kernel_name.add(kernel_.name, "kernel") + symbols() + "(" + inputs() + ")";
+    std::string results;
+    for (const Parameter& parameter : kernel_.parameters)
+      if (!parameter.input.valid()) results += (results.empty() ? "%" : ", %") + typed(parameter.output);
+    if (!results.empty()) out += " -> (" + results + ")";
+    for (size_t i = 0; i < kernel_.where.size(); ++i)
+      out += (i > 0 ? ", " : " where ") + clause(kernel_.where[i]);
+  }
+
+  std::string symbols() const {
+    std::string text;
+    for (uint32_t i = 0; i < kernel_.symbols.size(); ++i) {
+      const Symbol& symbol = kernel_.symbols[SymbolId(i)];
+      text += (i > 0 ? ", " : "<") + symbol_names_[i];
+      if (symbol.kind == Symbol::Kind::kScalar) text += ": scalar";
+      if (symbol.fixed) text += fmt::format(" = {}", *symbol.fixed);
+    }
+    return text.empty() ? text : text + ">";
+  }
+
+  std::string inputs() const {
+    std::string text;
+    for (const Parameter& parameter : kernel_.parameters) {
+      if (!parameter.input.valid()) continue;
+      text += text.empty() ? "%" : ", %";
+      text += tensor_names_[parameter.input.index()] + (parameter.inout() ? ": inout " : ": ") +
+              type(parameter.input);
+      if (parameter.inout()) text += " as %" + tensor_names_[parameter.output.index()];
+      if (parameter.symbol.valid()) text += " = " + symbol_names_[parameter.symbol.index()];
+    }
+    return text;
+  }
+
+  std::string clause(const WhereClause& where) const {
+    std::string condition = symbol_text(where.condition);
+    std::string text = (where.implicit ? "implicit " : "") + condition;
+    return where.text == condition ? text : text + " as " + quoted(where.text);
+  }
+
+  // Axes are local to their operation: their names need only differ there, and from the symbols.
+  BodyPrinter body_printer(const TensorOp& op) {
+    Names names = names_;
+    axis_of_.clear();
+    for (const auto* axes : {&op.parallel, &op.reduction})
+      for (AxisId axis : *axes) axis_of_.emplace(axis.index(), names.add(kernel_.axes[axis].name, "i"));
+    auto atom = [this](const IndexNode& node) -> std::string {
+      if (node.kind == IndexKind::kSymbol) return symbol_names_[node.reference];
+      auto found = axis_of_.find(node.reference);
+      return found == axis_of_.end() ? "?" : found->second;
+    };
+    auto tensor = [this](TensorId id) { return tensor_names_[id.index()]; };
+    return {kernel_.index, atom, tensor, [this](Span span) { return loc(span); }};
+  }
+
+  std::string domain(const TensorOp& op) const {
+    std::string text;
+    auto list = [&](const std::vector<AxisId>& axes) {
+      for (size_t i = 0; i < axes.size(); ++i)
+        text += (i > 0 ? ", " : "") + axis_of_.at(axes[i].index()) + ": " +
+                symbol_text(kernel_.axes[axes[i]].extent);
+    };
+    list(op.parallel);
+    if (op.reduction.empty()) return text;
+    text += text.empty() ? "| " : " | ";
+    list(op.reduction);
+    return text;
+  }
+
+  static std::string monoids(const TensorOp& op) {
+    std::string text;
+    for (const OpOutput& output : op.outputs)
+      if (output.monoid) text += (text.empty() ? "<" : ", ") + std::string(name(output.monoid->kind));
+    return text.empty() ? text : text + ">";
+  }
+
+  static std::string yield(const TensorOp& op) {
+    std::string text = "yield";
+    for (size_t i = 0; i < op.outputs.size(); ++i) {
+      const std::vector<ValueId>& values = op.outputs[i].values;
+      text += i > 0 ? ", " : " ";
+      for (size_t k = 0; k < values.size(); ++k)
+        text += fmt::format("{}%{}", k > 0 ? ", " : values.size() > 1 ? "(" : "", values[k].index());
+      if (values.size() > 1) text += ")";
+    }
+    if (op.predicate.valid()) text += fmt::format(" where %{}", op.predicate.index());
+    return text;
+  }
+
+  const Kernel& kernel_;
+  const PrintOptions& options_;
+  // Symbols; the axes of an operation are added to a copy.
+  Names names_;
+  std::vector<std::string> symbol_names_;
+  std::vector<std::string> tensor_names_;
+  std::unordered_map<uint32_t, std::string> axis_of_;
+};
+
+}  // namespace
+
+std::string print(const Kernel& kernel, const PrintOptions& options) {
+  std::string out;
+  KernelPrinter(kernel, options).print(out);
+  return out;
+}
+
+std::string print(const Module& module, const PrintOptions& options) {
+  std::string out;
+  for (const Kernel& kernel : module.kernels) {
+    if (!out.empty()) out += '\n';
+    out += print(kernel, options);
+  }
+  return out;
+}
+
+std::string print_op(const Kernel& kernel, TensorOpId op) {
+  std::string out;
+  PrintOptions options;
+  KernelPrinter(kernel, options).print_op(out, op, "");
+  return out;
+}
+
+}  // namespace tenon::ir
