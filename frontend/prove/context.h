@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "support/element_type.h"
 
 namespace tenon::prove {
+
+class Facts;
 
 enum class Outcome : uint8_t { kProved, kUnknown, kDisproved };
 
@@ -47,7 +50,8 @@ enum class FactKind : uint8_t { kGuard, kClause };
 
 class Context {
  public:
-  Context() = default;
+  Context();
+  ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -77,16 +81,22 @@ class Context {
   static constexpr uint32_t kStepBudget = 4000;
 
  private:
-  friend class Search;
-  friend class Rewriter;
   struct Fact {
     ConditionId condition;
     FactKind kind;
   };
 
+  Facts& base();
+  Facts problem(ConditionId goal);
+  bool holds_at_once(ConditionId goal);
+  ConditionId suggestion(ConditionId goal, Facts& facts, const std::vector<Polynomial>& leaves);
+  std::optional<std::string> counterexample(ConditionId goal) const;
+
   TermStore terms_;
   std::vector<Fact> facts_;
   std::vector<size_t> scopes_;
+  // What follows from facts_ alone; made when needed.
+  std::unique_ptr<Facts> base_;
 };
 
 // Facts for the life of the object.

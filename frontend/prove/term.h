@@ -61,13 +61,16 @@ struct Atom {
   SymbolKind symbol_kind = SymbolKind::kIndex;
   OpaqueStyle style = OpaqueStyle::kName;
   // Symbols and opaque values.
-  std::string name;
+  std::string name = {};
   // Numerator and divisor; operands of min and max; both arms of a choice; arguments of an opaque value.
-  std::vector<TermId> operands;
+  std::vector<TermId> operands = {};
   // The condition of a choice.
-  ConditionId condition;
-  Range range;
+  ConditionId condition = {};
+  Range range = {};
+  // Nesting of operands, at most kMaxDepth.
   uint32_t depth = 0;
+  // Greater than the rank of every atom in its operands and its range.
+  uint32_t rank = 0;
 };
 
 enum class ConditionKind : uint8_t {
@@ -89,14 +92,15 @@ enum class ConditionKind : uint8_t {
 
 struct Condition {
   ConditionKind kind = ConditionKind::kTrue;
-  TermId term;
-  std::vector<ConditionId> operands;
-  std::string name;
-  std::vector<TermId> arguments;
+  TermId term = {};
+  std::vector<ConditionId> operands = {};
+  std::string name = {};
+  std::vector<TermId> arguments = {};
   OpaqueStyle style = OpaqueStyle::kName;
   uint32_t depth = 0;
+  uint32_t rank = 0;
   // Once somebody asked for it.
-  ConditionId negation;
+  ConditionId negation = {};
 };
 
 // Replacements of atoms by terms, applied at once (not repeatedly).
@@ -157,6 +161,9 @@ class TermStore {
   std::optional<AtomId> single_atom(TermId term) const;
   TermId term_of(AtomId atom);
   TermId intern(Polynomial polynomial);
+  // A new value or bool of which nothing is known.
+  TermId large();
+  ConditionId large_condition();
 
   // The largest n such that the term is n times another for all values; 0 for the term 0.
   int64_t content(TermId term) const;
@@ -175,8 +182,13 @@ class TermStore {
   // As the source would say it; parentheses only where needed. Nesting and length are cut with `...`.
   std::string text(TermId term) const;
   std::string text(ConditionId condition) const;
+  std::string text(AtomId atom) const;
 
  private:
+  struct Measure {
+    uint32_t depth = 0;
+    uint32_t rank = 0;
+  };
   struct Interned {
     std::unordered_multimap<uint64_t, TermId> terms;
     std::unordered_multimap<uint64_t, AtomId> atoms;
@@ -184,19 +196,18 @@ class TermStore {
   };
 
   TermId intern_or_large(std::optional<Polynomial> polynomial);
-  TermId large();
   TermId atom_term(Atom atom);
-  AtomId intern_atom(Atom atom);
+  // Nothing where the atom is nested too deeply.
+  std::optional<AtomId> intern_atom(Atom atom);
+  uint32_t range_rank(const Range& range) const;
   TermId divide_by_constant(TermId a, int64_t divisor);
   ConditionId intern_condition(Condition condition);
-  ConditionId large_condition();
+  ConditionId negate_leaf(const Condition& condition);
   ConditionId junction(ConditionKind kind, ConditionId a, ConditionId b);
-  uint32_t depth_of(TermId term) const { return depths_[term.index()]; }
-  uint32_t operand_depth(const Atom& atom) const;
 
   Store<Polynomial> polynomials_;
-  // Of each polynomial: the greatest depth of its atoms.
-  std::vector<uint32_t> depths_;
+  // Of each polynomial: the greatest of its atoms.
+  std::vector<Measure> measures_;
   Store<Atom> atoms_;
   Store<Condition> conditions_;
   Interned interned_;

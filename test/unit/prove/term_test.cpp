@@ -1,0 +1,3 @@
+#include <gtest/gtest.h>
+
+#include "test/unit/prove/expressions.h"
