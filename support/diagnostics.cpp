@@ -66,6 +66,14 @@ void Diagnostics::clear() {
   errors_ = 0;
 }
 
+void Diagnostics::sort_from(size_t first) {
+  auto place = [](const Diagnostic& diagnostic) {
+    return std::pair(diagnostic.span.file, diagnostic.span.begin);
+  };
+  std::stable_sort(diagnostics_.begin() + static_cast<std::ptrdiff_t>(first), diagnostics_.end(),
+                   [&](const Diagnostic& a, const Diagnostic& b) { return place(a) < place(b); });
+}
+
 Diagnostic& Diagnostics::add(DiagnosticId id, Span span, std::string message) {
   if (row(id).severity == Severity::kError) ++errors_;
   diagnostics_.push_back({id, span, std::move(message), {}, {}, {}});

@@ -66,6 +66,8 @@ class Diagnostics {
   size_t error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   void clear();
+  // Sorts the diagnostics from the `first`th on by their place in the text; those of one place keep their order.
+  void sort_from(size_t first);
 
  private:
   Diagnostic& add(DiagnosticId id, Span span, std::string message);

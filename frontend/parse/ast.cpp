@@ -6,8 +6,8 @@ namespace tenon::frontend {
 namespace {
 
 constexpr std::array<std::string_view, 3> kUnaryOps = {"-", "!", "~"};
-constexpr std::array<std::string_view, 18> kBinaryOps = {"||", "&&", "==", "!=", "<",  "<=", ">", ">=", "|",
-                                                         "^",  "&",  "<<", ">>", "+",  "-",  "*", "/",  "%"};
+constexpr std::array<std::string_view, 18> kBinaryOps = {"||", "&&", "==", "!=", "<", "<=", ">", ">=", "|",
+                                                         "^",  "&",  "<<", ">>", "+", "-",  "*", "/",  "%"};
 constexpr std::array<std::string_view, 8> kReductions = {"sum", "prod", "max",    "min",
                                                          "any", "all",  "argmax", "argmin"};
 constexpr std::array<std::string_view, 4> kAssignOps = {"=", "+=", "max=", "min="};
