@@ -113,7 +113,7 @@ TEST_F(LaunchTest, BadCodeFromTheSourceIsRefused) {
 TEST_F(LaunchTest, WorkspaceIsLaidOutForAllSteps) {
   std::unique_ptr<LoadedProgram> window = load(window_program());
   LaunchPlan plan = plan_launch(*window, window_arguments(10, 30, 3)).value();
-  // 1200 bytes between the steps end at 1280; the second step's 4 and 80 bytes take a unit of 256 each.
+  // 1200 bytes between the steps end at 1280; the second step's 256 and 80 bytes take a unit of 256 each.
   EXPECT_EQ(plan.workspace_bytes, 1280u + 512u);
   ASSERT_TRUE(start(*device_, plan, nullptr, 0x100000));
   ASSERT_EQ(driver_.launches.size(), 3u);

@@ -66,7 +66,7 @@ Program window_program() {
                 0,
                 {Argument::variant_workspace_buffer(0), Argument::scalar(n_parameter, PtxType::kB32),
                  Argument::pointer(y), Argument::magic_multiplier(n), Argument::magic_shift(n)}};
-  std::vector<WorkspaceBuffer> scratch = {{"a", ElementType::kF32, 4}, {"b", ElementType::kF32, m * 8}};
+  std::vector<WorkspaceBuffer> scratch = {{"a", ElementType::kF32, 256}, {"b", ElementType::kF32, m * 8}};
   program.steps.push_back({"first", {{"only", {}, "", LoweredVariant{"// 1", {}, {first}}, {}}}, {}});
   program.steps.push_back(
       {"second", {{"only", {}, "", LoweredVariant{"// 2", scratch, {combine, second}}, {}}}, {}});
