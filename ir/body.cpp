@@ -14,14 +14,19 @@ ElementType result_type(Opcode opcode, const Body& body, std::initializer_list<V
     case TypeRule::kSame:
     case TypeRule::kSameInt:
     case TypeRule::kSameBits:
-    case TypeRule::kShift: return body.type(*operands.begin());
-    case TypeRule::kCompare: return ElementType::kBool;
-    case TypeRule::kSelect: return body.type(*(operands.begin() + 1));
+    case TypeRule::kShift:
+      return body.type(*operands.begin());
+    case TypeRule::kCompare:
+      return ElementType::kBool;
+    case TypeRule::kSelect:
+      return body.type(*(operands.begin() + 1));
     case TypeRule::kFunction: {
       auto function = function_by_name(row(opcode).mnemonic);
-      return row(*function).result == FunctionResult::kBool ? ElementType::kBool : body.type(*operands.begin());
+      return row(*function).result == FunctionResult::kBool ? ElementType::kBool
+                                                            : body.type(*operands.begin());
     }
-    default: TENON_UNREACHABLE("the result type of this op does not follow from its operands");
+    default:
+      TENON_UNREACHABLE("the result type of this op does not follow from its operands");
   }
 }
 

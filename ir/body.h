@@ -1,5 +1,5 @@
-// The scalar body of a tensor op: a straight-line list of instructions in SSA form. Operands come before their uses,
-// so every walk is a loop over the list and shared values are computed once.
+// The scalar body of a tensor op: a straight-line list of instructions in SSA form. Operands come before
+// their uses, so every walk is a loop over the list and shared values are computed once.
 #pragma once
 
 #include <array>
@@ -52,7 +52,8 @@ class Body {
   ValueId add(Instruction instruction) { return instructions_.add(std::move(instruction)); }
   ValueId constant(Constant constant, Span span = {});
   ValueId index(IndexId index, Span span = {});
-  // An op whose result type follows from its operands by its rule; kCast and kRead have functions of their own.
+  // An op whose result type follows from its operands by its rule; kCast and kRead have functions of their
+  // own.
   ValueId op(Opcode opcode, std::initializer_list<ValueId> operands, bool approx = false, Span span = {});
   ValueId cast(ElementType to, ValueId value, Span span = {});
   ValueId argument(ElementType type, unsigned position);

@@ -10,7 +10,9 @@
 namespace tenon::ir {
 namespace {
 
-size_t combine(size_t seed, size_t value) { return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2)); }
+size_t combine(size_t seed, size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
+}
 
 size_t hash_of(const IndexNode& node) {
   size_t h = static_cast<size_t>(node.kind);
@@ -83,7 +85,8 @@ IndexId IndexPool::intern(IndexNode node) {
 }
 
 IndexId IndexPool::from_terms(std::vector<Monomial> terms) {
-  std::sort(terms.begin(), terms.end(), [](const Monomial& a, const Monomial& b) { return a.factors < b.factors; });
+  std::sort(terms.begin(), terms.end(),
+            [](const Monomial& a, const Monomial& b) { return a.factors < b.factors; });
   std::vector<Monomial> merged;
   for (Monomial& term : terms) {
     if (!merged.empty() && merged.back().factors == term.factors) {
@@ -119,7 +122,8 @@ IndexId IndexPool::from_terms(std::vector<Monomial> terms) {
     }
   }
   // A single atom with coefficient 1 is that atom itself, so that every expression has one id.
-  if (merged.size() == 1 && merged[0].coefficient == 1 && merged[0].factors.size() == 1) return merged[0].factors[0];
+  if (merged.size() == 1 && merged[0].coefficient == 1 && merged[0].factors.size() == 1)
+    return merged[0].factors[0];
   IndexNode node;
   node.terms = std::move(merged);
   return intern(std::move(node));
@@ -145,7 +149,9 @@ IndexId IndexPool::constant(int64_t value) {
   return intern(std::move(node));
 }
 
-IndexId IndexPool::symbol(SymbolId symbol) { return intern({IndexKind::kSymbol, {}, symbol.index(), {}, {}}); }
+IndexId IndexPool::symbol(SymbolId symbol) {
+  return intern({IndexKind::kSymbol, {}, symbol.index(), {}, {}});
+}
 IndexId IndexPool::axis(AxisId axis) { return intern({IndexKind::kAxis, {}, axis.index(), {}, {}}); }
 IndexId IndexPool::value(ValueId value) { return intern({IndexKind::kValue, {}, value.index(), {}, {}}); }
 
@@ -190,17 +196,25 @@ std::optional<int64_t> IndexPool::fold(IndexKind kind, int64_t a, int64_t b) con
       if (b == 0) return a;
       if (b == -1) return 0;
       return a - floor_quotient(a, b) * b;
-    case IndexKind::kMin: return std::min(a, b);
-    case IndexKind::kMax: return std::max(a, b);
-    case IndexKind::kLess: return a < b;
-    case IndexKind::kEqual: return a == b;
-    case IndexKind::kAnd: return a != 0 && b != 0;
-    case IndexKind::kOr: return a != 0 || b != 0;
-    case IndexKind::kNot: return a == 0;
+    case IndexKind::kMin:
+      return std::min(a, b);
+    case IndexKind::kMax:
+      return std::max(a, b);
+    case IndexKind::kLess:
+      return a < b;
+    case IndexKind::kEqual:
+      return a == b;
+    case IndexKind::kAnd:
+      return a != 0 && b != 0;
+    case IndexKind::kOr:
+      return a != 0 || b != 0;
+    case IndexKind::kNot:
+      return a == 0;
     case IndexKind::kPolynomial:
     case IndexKind::kSymbol:
     case IndexKind::kAxis:
-    case IndexKind::kValue: break;
+    case IndexKind::kValue:
+      break;
   }
   TENON_UNREACHABLE("a leaf is not folded");
 }
@@ -230,8 +244,8 @@ IndexId IndexPool::floor_div(IndexId a, IndexId b) {
         return floor_div(node.a, constant(*c * *d));
     }
   }
-  // A symbol as divisor may be 0, where (q*N)/N is not q; only constants divide out here. The checker's facts about
-  // `where` clauses are used where they are known.
+  // A symbol as divisor may be 0, where (q*N)/N is not q; only constants divide out here. The checker's facts
+  // about `where` clauses are used where they are known.
   return binary_atom(IndexKind::kFloorDiv, a, b);
 }
 
@@ -241,7 +255,8 @@ IndexId IndexPool::floor_mod(IndexId a, IndexId b) {
     DivisionSplit split = split_by_constant(terms(a), *d);
     if (!split.quotient.empty()) return floor_mod(from_terms(std::move(split.rest)), b);
   }
-  // (e + q*N) % N is e % N for every N, zero included, only if q*N counts as a multiple: at N = 0 it is e as well.
+  // (e + q*N) % N is e % N for every N, zero included, only if q*N counts as a multiple: at N = 0 it is e as
+  // well.
   if (is_leaf(nodes_[b.index()].kind)) {
     DivisionSplit split = split_by_atom(terms(a), b);
     if (!split.quotient.empty()) return floor_mod(from_terms(std::move(split.rest)), b);
@@ -341,15 +356,33 @@ IndexId IndexPool::substitute(IndexId root, const AtomMap& map) {
         continue;
       }
       switch (node.kind) {
-        case IndexKind::kFloorDiv: image[i] = floor_div(a, b); break;
-        case IndexKind::kFloorMod: image[i] = floor_mod(a, b); break;
-        case IndexKind::kMin: image[i] = min(a, b); break;
-        case IndexKind::kMax: image[i] = max(a, b); break;
-        case IndexKind::kLess: image[i] = less(a, b); break;
-        case IndexKind::kEqual: image[i] = equal(a, b); break;
-        case IndexKind::kAnd: image[i] = logical_and(a, b); break;
-        case IndexKind::kOr: image[i] = logical_or(a, b); break;
-        default: image[i] = logical_not(a); break;
+        case IndexKind::kFloorDiv:
+          image[i] = floor_div(a, b);
+          break;
+        case IndexKind::kFloorMod:
+          image[i] = floor_mod(a, b);
+          break;
+        case IndexKind::kMin:
+          image[i] = min(a, b);
+          break;
+        case IndexKind::kMax:
+          image[i] = max(a, b);
+          break;
+        case IndexKind::kLess:
+          image[i] = less(a, b);
+          break;
+        case IndexKind::kEqual:
+          image[i] = equal(a, b);
+          break;
+        case IndexKind::kAnd:
+          image[i] = logical_and(a, b);
+          break;
+        case IndexKind::kOr:
+          image[i] = logical_or(a, b);
+          break;
+        default:
+          image[i] = logical_not(a);
+          break;
       }
     }
   }
@@ -403,27 +436,41 @@ std::optional<int64_t> IndexPool::evaluate(IndexId id, const AtomValue& value) c
 std::string IndexPool::to_text(IndexId id, const std::function<std::string(const IndexNode&)>& atom) const {
   const IndexNode& node = nodes_[id.index()];
   auto infix = [&](const char* op) { return "(" + to_text(node.a, atom) + op + to_text(node.b, atom) + ")"; };
-  auto call = [&](const char* name) { return name + ("(" + to_text(node.a, atom) + ", " + to_text(node.b, atom) + ")"); };
+  auto call = [&](const char* name) {
+    return name + ("(" + to_text(node.a, atom) + ", " + to_text(node.b, atom) + ")");
+  };
   switch (node.kind) {
     case IndexKind::kSymbol:
     case IndexKind::kAxis:
-    case IndexKind::kValue: return atom(node);
-    case IndexKind::kFloorDiv: return infix(" / ");
-    case IndexKind::kFloorMod: return infix(" % ");
-    case IndexKind::kMin: return call("min");
-    case IndexKind::kMax: return call("max");
-    case IndexKind::kLess: return infix(" < ");
-    case IndexKind::kEqual: return infix(" == ");
-    case IndexKind::kAnd: return infix(" && ");
-    case IndexKind::kOr: return infix(" || ");
-    case IndexKind::kNot: return "!(" + to_text(node.a, atom) + ")";
-    case IndexKind::kPolynomial: break;
+    case IndexKind::kValue:
+      return atom(node);
+    case IndexKind::kFloorDiv:
+      return infix(" / ");
+    case IndexKind::kFloorMod:
+      return infix(" % ");
+    case IndexKind::kMin:
+      return call("min");
+    case IndexKind::kMax:
+      return call("max");
+    case IndexKind::kLess:
+      return infix(" < ");
+    case IndexKind::kEqual:
+      return infix(" == ");
+    case IndexKind::kAnd:
+      return infix(" && ");
+    case IndexKind::kOr:
+      return infix(" || ");
+    case IndexKind::kNot:
+      return "!(" + to_text(node.a, atom) + ")";
+    case IndexKind::kPolynomial:
+      break;
   }
   if (node.terms.empty()) return "0";
   std::string text;
   for (const Monomial& term : node.terms) {
     bool negative = term.coefficient < 0;
-    uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(term.coefficient) : static_cast<uint64_t>(term.coefficient);
+    uint64_t magnitude =
+        negative ? 0 - static_cast<uint64_t>(term.coefficient) : static_cast<uint64_t>(term.coefficient);
     if (text.empty()) {
       if (negative) text += "-";
     } else {
@@ -443,7 +490,8 @@ std::string IndexPool::to_text(IndexId id, const std::function<std::string(const
   return text;
 }
 
-int64_t IndexPool::known_divisor(IndexId id, int64_t limit, const std::function<int64_t(IndexId)>& divisor) const {
+int64_t IndexPool::known_divisor(IndexId id, int64_t limit,
+                                 const std::function<int64_t(IndexId)>& divisor) const {
   int64_t common = limit;
   auto power_of_two_in = [&](int64_t n) { return n == 0 ? limit : std::min<int64_t>(limit, n & -n); };
   for (const Monomial& term : terms(id)) {

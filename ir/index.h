@@ -1,9 +1,11 @@
-// Index expressions: the integer algebra that sizes, subscripts, loop bounds, launch guards and addresses share.
+// Index expressions: the integer algebra that sizes, subscripts, loop bounds, launch guards and addresses
+// share.
 //
-// An expression is interned in a pool and canonical: a polynomial with integer coefficients over atoms, where an atom
-// is a symbol (a dimension or an index-typed scalar parameter), an axis (a loop, grid or tile position), an opaque
-// index value computed by a body, or a floor division, remainder, minimum, maximum or comparison of expressions. Equal
-// polynomials have equal ids, so `N*M` and `M*N` are the same shape, and d*(e/d) + e%d is e.
+// An expression is interned in a pool and canonical: a polynomial with integer coefficients over atoms, where
+// an atom is a symbol (a dimension or an index-typed scalar parameter), an axis (a loop, grid or tile
+// position), an opaque index value computed by a body, or a floor division, remainder, minimum, maximum or
+// comparison of expressions. Equal polynomials have equal ids, so `N*M` and `M*N` are the same shape, and
+// d*(e/d) + e%d is e.
 //
 // Values are mathematical integers; comparisons and logic give 0 or 1. Coefficients that leave 64 bits set
 // `overflowed()`, which the builder of a module must turn into a diagnostic.

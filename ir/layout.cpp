@@ -44,8 +44,9 @@ Layout Layout::blocked(std::span<const Block> blocks, int32_t warps) {
     const Block& block = blocks[i];
     bits(layout.registers_, i, block.vector * block.lane * block.warp, block.repeat & -block.repeat);
   }
-  TENON_CHECK(layout.lanes_.size() <= kLaneBits && static_cast<int32_t>(layout.warps_.size()) <= bits_of(warps),
-              "a layout asks for more threads than the block has");
+  TENON_CHECK(
+      layout.lanes_.size() <= kLaneBits && static_cast<int32_t>(layout.warps_.size()) <= bits_of(warps),
+      "a layout asks for more threads than the block has");
   layout.lanes_.resize(kLaneBits, Position(rank, 0));
   layout.warps_.resize(bits_of(warps), Position(rank, 0));
   return layout;
@@ -187,7 +188,8 @@ std::string Layout::to_text(const std::vector<std::string>& axis_names) const {
       if (bit > 0) text += " ";
       std::string one;
       for (size_t i = 0; i < axes_.size(); ++i)
-        if (bases[bit][i] != 0) one += (one.empty() ? "" : "+") + axis_names[i] + std::to_string(bases[bit][i]);
+        if (bases[bit][i] != 0)
+          one += (one.empty() ? "" : "+") + axis_names[i] + std::to_string(bases[bit][i]);
       text += one.empty() ? "-" : one;
     }
     return text + "]";

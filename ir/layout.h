@@ -1,9 +1,10 @@
-// Where the elements of a tile live: a map from (register, lane, warp) to a position on every axis of the tile.
+// Where the elements of a tile live: a map from (register, lane, warp) to a position on every axis of the
+// tile.
 //
-// Every extent is odd * 2^k. On the power-of-two part the map is linear over GF(2): each bit of the register, lane and
-// warp number contributes a fixed position on each axis, and contributions are joined by exclusive or. The odd parts
-// are outermost repeats of registers. Blocked layouts, mma fragments and their projections are all of this form; see
-// "Linear Layouts" (arXiv 2505.23819).
+// Every extent is odd * 2^k. On the power-of-two part the map is linear over GF(2): each bit of the register,
+// lane and warp number contributes a fixed position on each axis, and contributions are joined by exclusive
+// or. The odd parts are outermost repeats of registers. Blocked layouts, mma fragments and their projections
+// are all of this form; see "Linear Layouts" (arXiv 2505.23819).
 //
 // A bit whose contribution is zero on every axis means that its threads hold copies.
 #pragma once
@@ -38,9 +39,9 @@ class Layout {
 
   Layout() = default;
 
-  // Lanes and warps go to the blocks in the order given, the first taking the low bits; what the blocks leave of the
-  // 32 lanes and `warps` warps (a power of two) holds copies. Register numbers: the vector bits of all blocks in the
-  // order given, then their repeats.
+  // Lanes and warps go to the blocks in the order given, the first taking the low bits; what the blocks leave
+  // of the 32 lanes and `warps` warps (a power of two) holds copies. Register numbers: the vector bits of all
+  // blocks in the order given, then their repeats.
   static Layout blocked(std::span<const Block> blocks, int32_t warps);
 
   const std::vector<AxisId>& axes() const { return axes_; }
@@ -52,8 +53,8 @@ class Layout {
   int32_t warp_count() const { return 1 << warps_.size(); }
 
   Position position(int32_t reg, int32_t lane, int32_t warp) const;
-  // The part of a position that depends on the register alone; a position is the thread's part combined with it by
-  // exclusive or, which is addition wherever `separable()` holds.
+  // The part of a position that depends on the register alone; a position is the thread's part combined with
+  // it by exclusive or, which is addition wherever `separable()` holds.
   int32_t register_offset(int32_t reg, AxisId axis) const;
   // What lane bit `bit` (or warp bit) contributes on the axis.
   int32_t lane_basis(unsigned bit, AxisId axis) const;
@@ -61,14 +62,14 @@ class Layout {
   // Whether no position bit of an axis is fed by two input bits.
   bool separable() const;
 
-  // The layout without the other axes: what a value over fewer axes has where it meets this one. Register bits that
-  // become copies are dropped; lanes and warps keep them.
+  // The layout without the other axes: what a value over fewer axes has where it meets this one. Register
+  // bits that become copies are dropped; lanes and warps keep them.
   Layout project(std::span<const AxisId> axes) const;
   // For each register of this layout the register of `project(axes)` that holds the same position.
   std::vector<int32_t> projected_registers(std::span<const AxisId> axes) const;
 
-  // The number of consecutive registers, from register 0 in steps of one, that hold consecutive positions on the axis
-  // and equal ones on all others: the widest access that this layout offers. A power of two.
+  // The number of consecutive registers, from register 0 in steps of one, that hold consecutive positions on
+  // the axis and equal ones on all others: the widest access that this layout offers. A power of two.
   int32_t contiguous_registers(AxisId axis) const;
 
   std::string to_text(const std::vector<std::string>& axis_names) const;

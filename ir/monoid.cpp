@@ -18,19 +18,28 @@ constexpr std::array kRows = {
 #include "ir/monoids.def"
 };
 
-uint64_t width_mask(ElementType type) { return bit_width(type) == 64 ? ~0ull : (1ull << bit_width(type)) - 1; }
+uint64_t width_mask(ElementType type) {
+  return bit_width(type) == 64 ? ~0ull : (1ull << bit_width(type)) - 1;
+}
 
 uint64_t infinity_bits(ElementType type, bool negative) {
   uint64_t sign = negative ? 1ull << (bit_width(type) - 1) : 0;
   switch (type) {
-    case ElementType::kF64: return sign | 0x7ff0000000000000ull;
-    case ElementType::kF32: return sign | 0x7f800000u;
-    case ElementType::kF16: return sign | 0x7c00u;
-    case ElementType::kBF16: return sign | 0x7f80u;
-    case ElementType::kF8E5M2: return sign | 0x7cu;
+    case ElementType::kF64:
+      return sign | 0x7ff0000000000000ull;
+    case ElementType::kF32:
+      return sign | 0x7f800000u;
+    case ElementType::kF16:
+      return sign | 0x7c00u;
+    case ElementType::kBF16:
+      return sign | 0x7f80u;
+    case ElementType::kF8E5M2:
+      return sign | 0x7cu;
     // f8e4m3 has no infinity; its largest number is the bound of all others.
-    case ElementType::kF8E4M3: return sign | 0x7eu;
-    default: TENON_UNREACHABLE("infinity of a type that is no float");
+    case ElementType::kF8E4M3:
+      return sign | 0x7eu;
+    default:
+      TENON_UNREACHABLE("infinity of a type that is no float");
   }
 }
 
@@ -46,11 +55,16 @@ Constant extreme(ElementType type, bool highest) {
 
 Constant one(ElementType type) {
   switch (type) {
-    case ElementType::kF64: return {type, 0x3ff0000000000000ull};
-    case ElementType::kF32: return {type, 0x3f800000u};
-    case ElementType::kF16: return {type, 0x3c00u};
-    case ElementType::kBF16: return {type, 0x3f80u};
-    default: return {type, 1};
+    case ElementType::kF64:
+      return {type, 0x3ff0000000000000ull};
+    case ElementType::kF32:
+      return {type, 0x3f800000u};
+    case ElementType::kF16:
+      return {type, 0x3c00u};
+    case ElementType::kBF16:
+      return {type, 0x3f80u};
+    default:
+      return {type, 1};
   }
 }
 
@@ -65,8 +79,9 @@ Monoid scalar_monoid(MonoidKind kind, Constant identity, Opcode merge) {
   return monoid;
 }
 
-// State (value, index). The right state wins if its value is better, or as good at a lower index; a NaN is better
-// than any number and as good as another NaN. The identity has the greatest index, which projects to -1.
+// State (value, index). The right state wins if its value is better, or as good at a lower index; a NaN is
+// better than any number and as good as another NaN. The identity has the greatest index, which projects to
+// -1.
 Monoid arg_monoid(MonoidKind kind, ElementType type, bool highest) {
   constexpr uint64_t kNone = std::numeric_limits<int64_t>::max();
   Monoid monoid;
@@ -102,14 +117,22 @@ Monoid arg_monoid(MonoidKind kind, ElementType type, bool highest) {
 
 Monoid make_monoid(MonoidKind kind, ElementType type) {
   switch (kind) {
-    case MonoidKind::kSum: return scalar_monoid(kind, {type, 0}, Opcode::kAdd);
-    case MonoidKind::kProd: return scalar_monoid(kind, one(type), Opcode::kMul);
-    case MonoidKind::kMax: return scalar_monoid(kind, extreme(type, false), Opcode::kMax);
-    case MonoidKind::kMin: return scalar_monoid(kind, extreme(type, true), Opcode::kMin);
-    case MonoidKind::kAny: return scalar_monoid(kind, {type, 0}, Opcode::kOr);
-    case MonoidKind::kAll: return scalar_monoid(kind, {type, 1}, Opcode::kAnd);
-    case MonoidKind::kArgMax: return arg_monoid(kind, type, true);
-    case MonoidKind::kArgMin: return arg_monoid(kind, type, false);
+    case MonoidKind::kSum:
+      return scalar_monoid(kind, {type, 0}, Opcode::kAdd);
+    case MonoidKind::kProd:
+      return scalar_monoid(kind, one(type), Opcode::kMul);
+    case MonoidKind::kMax:
+      return scalar_monoid(kind, extreme(type, false), Opcode::kMax);
+    case MonoidKind::kMin:
+      return scalar_monoid(kind, extreme(type, true), Opcode::kMin);
+    case MonoidKind::kAny:
+      return scalar_monoid(kind, {type, 0}, Opcode::kOr);
+    case MonoidKind::kAll:
+      return scalar_monoid(kind, {type, 1}, Opcode::kAnd);
+    case MonoidKind::kArgMax:
+      return arg_monoid(kind, type, true);
+    case MonoidKind::kArgMin:
+      return arg_monoid(kind, type, false);
   }
   TENON_UNREACHABLE("unknown monoid");
 }

@@ -1,5 +1,5 @@
-// Reductions as monoids over a tuple of state: identity, merge and project, each as data, so that interpreters,
-// tiling and code generation have one mechanism for sum, argmax, Welford and online softmax.
+// Reductions as monoids over a tuple of state: identity, merge and project, each as data, so that
+// interpreters, tiling and code generation have one mechanism for sum, argmax, Welford and online softmax.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ struct Monoid {
   MonoidKind kind = MonoidKind::kSum;
   // One a slot of the state, of the slot's type.
   std::vector<Constant> identity;
-  // Arguments 0..slots-1 are the left state, slots..2*slots-1 the right; `merged` has one value a slot. The left
-  // state holds elements of lower index where the order matters to the caller.
+  // Arguments 0..slots-1 are the left state, slots..2*slots-1 the right; `merged` has one value a slot. The
+  // left state holds elements of lower index where the order matters to the caller.
   Body merge;
   std::vector<ValueId> merged;
   // Arguments 0..slots-1 are the final state; `projected` is the result.
@@ -31,8 +31,8 @@ struct Monoid {
   ElementType result_type() const { return project.type(projected); }
 };
 
-// The monoid over elements of `type`: for argmax and argmin the type of what is compared. The state of argmax is
-// (value, index) with an identity index above all others.
+// The monoid over elements of `type`: for argmax and argmin the type of what is compared. The state of argmax
+// is (value, index) with an identity index above all others.
 Monoid make_monoid(MonoidKind kind, ElementType type);
 
 std::string_view name(MonoidKind kind);

@@ -25,7 +25,16 @@ enum class TypeRule : uint8_t {
   kSelect,    // bool, then two operands of the result type
   kCast,      // any operand and result
   kFunction,  // by the row of support/functions.def of that name
-  kDomain, kLoad, kStore, kTileReduce, kConvert, kMma, kLoop, kIf, kYield, kAsyncCopy,
+  kDomain,
+  kLoad,
+  kStore,
+  kTileReduce,
+  kConvert,
+  kMma,
+  kLoop,
+  kIf,
+  kYield,
+  kAsyncCopy,
 };
 
 enum class Stage : uint8_t { kBody, kTensor, kTile };

@@ -1,6 +1,6 @@
-// Tensor IR: what a kernel computes, as operations on whole tensors over symbolic shapes. An operation is an iteration
-// domain (parallel and reduction axes, all from 0, with an optional predicate), a scalar body, and results. Values are
-// in SSA form: a tensor is defined by one operation, before its uses.
+// Tensor IR: what a kernel computes, as operations on whole tensors over symbolic shapes. An operation is an
+// iteration domain (parallel and reduction axes, all from 0, with an optional predicate), a scalar body, and
+// results. Values are in SSA form: a tensor is defined by one operation, before its uses.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,8 @@ struct Tensor {
   Span span;
 };
 
-// A parameter as the caller sees it. An inout parameter has two tensors: its value at launch and its new value.
+// A parameter as the caller sees it. An inout parameter has two tensors: its value at launch and its new
+// value.
 struct Parameter {
   std::string name;
   TensorId input;   // invalid for a result

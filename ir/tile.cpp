@@ -15,8 +15,7 @@ TileModule make_tile_module(const Kernel& kernel, std::string name) {
   module.symbols = kernel.symbols;
   module.tensors = kernel.tensors;
   for (const Axis& axis : kernel.axes) module.axes.add({axis.name, TileAxis::Kind::kDomain, 0, axis.extent});
-  module.symbol_divisor = SideTable<Symbol, int64_t>(kernel.symbols.size(), 1);
-  module.tensor_alignment = SideTable<Tensor, int64_t>(0, 1);
+  module.tensor_alignment = SideTable<Tensor, int64_t>(kernel.tensors.size(), 1);
   return module;
 }
 

@@ -1,10 +1,10 @@
-// Tile IR: what one thread block does. Values are tiles: an element for every position on a set of named tile axes,
-// spread over the block's threads by a layout; a tile without axes is one value that all threads hold. Operations of
-// the Body stage apply elementwise, an operand with fewer axes broadcast along the others. Control is structured:
-// loops and conditionals hold regions. Meaning is sequential until `lower-async`.
+// Tile IR: what one thread block does. Values are tiles: an element for every position on a set of named tile
+// axes, spread over the block's threads by a layout; a tile without axes is one value that all threads hold.
+// Operations of the Body stage apply elementwise, an operand with fewer axes broadcast along the others.
+// Control is structured: loops and conditionals hold regions. Meaning is sequential until `lower-async`.
 //
-// A tile module is one variant of one step: one launch or more, built from the frozen tensor kernel, whose symbols it
-// shares by id. It owns all else, so variants are lowered by several threads at once.
+// A tile module is one variant of one step: one launch or more, built from the frozen tensor kernel, whose
+// symbols it shares by id. It owns all else, so variants are lowered by several threads at once.
 #pragma once
 
 #include <cstdint>
@@ -143,11 +143,12 @@ struct TileModule {
   Store<Region> regions;
   Store<Buffer> buffers;
   std::vector<TileKernel> kernels;
-  // Homes: layouts over disjoint sets of tile axes; a value has the projection of one of them unless an operation
-  // needs another. Set by build-nest from the schedule.
+  // Homes: layouts over disjoint sets of tile axes; a value has the projection of one of them unless an
+  // operation needs another. Set by build-nest from the schedule.
   std::vector<Layout> homes;
-  // What the variant's guard promises, for analyses: power-of-two divisors of symbols, byte alignment of tensors.
-  SideTable<Symbol, int64_t> symbol_divisor;
+  // What the variant's guard promises, for analyses: expressions over symbols and a power of two that divides
+  // each, and the byte alignment of tensors' first elements.
+  std::vector<std::pair<IndexId, int64_t>> divisible;
   SideTable<Tensor, int64_t> tensor_alignment;
   // Shared memory of a block in bytes, the largest of the launches; set by allocate-shared.
   int64_t shared_bytes = 0;

@@ -57,7 +57,8 @@ TileValueId TileBuilder::index_value(IndexId index) {
   return result(append(std::move(op)), ElementType::kIndex, tile_axes(index));
 }
 
-TileValueId TileBuilder::elementwise(Opcode opcode, ElementType type, std::span<const TileValueId> operands, bool approx) {
+TileValueId TileBuilder::elementwise(Opcode opcode, ElementType type, std::span<const TileValueId> operands,
+                                     bool approx) {
   TileOp op;
   op.op = opcode;
   op.operands.assign(operands.begin(), operands.end());
@@ -76,7 +77,8 @@ std::vector<TileValueId> TileBuilder::inline_body(const Body& body, std::span<co
       image.push_back(constant({instruction.type, instruction.bits}));
     } else {
       std::vector<TileValueId> operands;
-      for (unsigned i = 0; i < instruction.operand_count(); ++i) operands.push_back(image[instruction.operands[i].index()]);
+      for (unsigned i = 0; i < instruction.operand_count(); ++i)
+        operands.push_back(image[instruction.operands[i].index()]);
       image.push_back(elementwise(instruction.op, instruction.type, operands, instruction.approx));
     }
   }
@@ -85,7 +87,8 @@ std::vector<TileValueId> TileBuilder::inline_body(const Body& body, std::span<co
   return values;
 }
 
-TileValueId TileBuilder::load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask, TileValueId otherwise) {
+TileValueId TileBuilder::load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask,
+                              TileValueId otherwise) {
   std::set<AxisId> axes;
   for (IndexId subscript : subscripts)
     for (AxisId axis : tile_axes(subscript)) axes.insert(axis);
@@ -111,7 +114,8 @@ TileValueId TileBuilder::load(BufferId buffer, std::vector<IndexId> subscripts, 
   return result(append(std::move(op)), element, {axes.begin(), axes.end()});
 }
 
-void TileBuilder::store(TensorId tensor, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask) {
+void TileBuilder::store(TensorId tensor, std::vector<IndexId> subscripts, TileValueId value,
+                        TileValueId mask) {
   TileOp op;
   op.op = Opcode::kStore;
   op.tensor = tensor;
@@ -121,7 +125,8 @@ void TileBuilder::store(TensorId tensor, std::vector<IndexId> subscripts, TileVa
   append(std::move(op));
 }
 
-void TileBuilder::store(BufferId buffer, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask) {
+void TileBuilder::store(BufferId buffer, std::vector<IndexId> subscripts, TileValueId value,
+                        TileValueId mask) {
   TileOp op;
   op.op = Opcode::kStore;
   op.buffer = buffer;
@@ -134,7 +139,8 @@ void TileBuilder::store(BufferId buffer, std::vector<IndexId> subscripts, TileVa
 std::vector<TileValueId> TileBuilder::reduce(const Monoid& monoid, std::span<const TileValueId> state,
                                              std::vector<AxisId> reduced) {
   std::vector<AxisId> axes = union_axes(state);
-  std::erase_if(axes, [&](AxisId axis) { return std::find(reduced.begin(), reduced.end(), axis) != reduced.end(); });
+  std::erase_if(
+      axes, [&](AxisId axis) { return std::find(reduced.begin(), reduced.end(), axis) != reduced.end(); });
   TileOp op;
   op.op = Opcode::kTileReduce;
   op.operands.assign(state.begin(), state.end());
@@ -154,7 +160,8 @@ TileValueId TileBuilder::mma(TileValueId a, TileValueId b, TileValueId accumulat
   return result(append(std::move(op)), type.element, type.axes);
 }
 
-std::vector<TileValueId> TileBuilder::loop(AxisId axis, std::span<const TileValueId> initial, const LoopBody& body) {
+std::vector<TileValueId> TileBuilder::loop(AxisId axis, std::span<const TileValueId> initial,
+                                           const LoopBody& body) {
   RegionId region = module_.regions.add({});
   for (TileValueId value : initial) {
     TileType type = module_.values[value].type;

@@ -24,22 +24,26 @@ class TileBuilder {
   // The value of an index expression; its axes are the tile axes that the expression mentions.
   TileValueId index_value(IndexId index);
   // An elementwise op; `type` is the result's element type.
-  TileValueId elementwise(Opcode op, ElementType type, std::span<const TileValueId> operands, bool approx = false);
-  TileValueId elementwise(Opcode op, ElementType type, std::initializer_list<TileValueId> operands, bool approx = false) {
+  TileValueId elementwise(Opcode op, ElementType type, std::span<const TileValueId> operands,
+                          bool approx = false);
+  TileValueId elementwise(Opcode op, ElementType type, std::initializer_list<TileValueId> operands,
+                          bool approx = false) {
     return elementwise(op, type, std::span(operands.begin(), operands.size()), approx);
   }
   // Body `body` with its arguments replaced; gives the values asked for.
   std::vector<TileValueId> inline_body(const Body& body, std::span<const TileValueId> arguments,
                                        std::span<const ValueId> wanted);
   // `mask` and `otherwise` are both valid or both invalid.
-  TileValueId load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask = {}, TileValueId otherwise = {});
+  TileValueId load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask = {},
+                   TileValueId otherwise = {});
   TileValueId load(BufferId buffer, std::vector<IndexId> subscripts, ElementType element);
   void store(TensorId tensor, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask = {});
   void store(BufferId buffer, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask = {});
-  std::vector<TileValueId> reduce(const Monoid& monoid, std::span<const TileValueId> state, std::vector<AxisId> axes);
+  std::vector<TileValueId> reduce(const Monoid& monoid, std::span<const TileValueId> state,
+                                  std::vector<AxisId> axes);
   TileValueId mma(TileValueId a, TileValueId b, TileValueId accumulator);
-  // A loop over `axis`; `body` gets a builder of its region and the carried values and returns what it yields. What
-  // `body` appends to the region around the loop runs before it.
+  // A loop over `axis`; `body` gets a builder of its region and the carried values and returns what it
+  // yields. What `body` appends to the region around the loop runs before it.
   using LoopBody = std::function<std::vector<TileValueId>(TileBuilder&, std::span<const TileValueId>)>;
   std::vector<TileValueId> loop(AxisId axis, std::span<const TileValueId> initial, const LoopBody& body);
   void barrier();

@@ -1,0 +1,68 @@
+#include "passes/analysis/contraction.h"
+
+#include <algorithm>
+#include <set>
+
+namespace tenon::passes {
+
+using ir::AxisId;
+using ir::IndexId;
+using ir::IndexKind;
+using ir::Opcode;
+using ir::ValueId;
+
+std::vector<AxisId> axes_of_value(const ir::Kernel& kernel, const ir::TensorOp& op, ValueId value) {
+  std::set<AxisId> found;
+  std::vector<bool> needed(value.index() + 1, false);
+  needed[value.index()] = true;
+  for (uint32_t i = value.index() + 1; i-- > 0;) {
+    if (!needed[i]) continue;
+    const ir::Instruction& instruction = op.body[ValueId(i)];
+    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
+    auto visit = [&](IndexId index) {
+      kernel.index.for_each_atom(index, [&](IndexId atom) {
+        const ir::IndexNode& node = kernel.index[atom];
+        if (node.kind == IndexKind::kAxis) found.insert(AxisId(node.reference));
+        if (node.kind == IndexKind::kValue) needed[node.reference] = true;
+      });
+    };
+    if (instruction.index.valid()) visit(instruction.index);
+    for (IndexId subscript : instruction.subscripts) visit(subscript);
+  }
+  std::vector<AxisId> axes;
+  for (const auto* list : {&op.parallel, &op.reduction})
+    for (AxisId axis : *list)
+      if (found.contains(axis)) axes.push_back(axis);
+  return axes;
+}
+
+std::optional<Contraction> recognise_contraction(const ir::Kernel& kernel, ir::TensorOpId id) {
+  const ir::TensorOp& op = kernel.ops[id];
+  if (op.op != Opcode::kReduce || op.outputs.size() != 1 || op.predicate.valid()) return std::nullopt;
+  const ir::OpOutput& output = op.outputs[0];
+  if (output.monoid->kind != ir::MonoidKind::kSum) return std::nullopt;
+  const ir::Instruction& product = op.body[output.values[0]];
+  if (product.op != Opcode::kMul) return std::nullopt;
+  Contraction result{id, product.operands[0], product.operands[1], {}, {}, {}, {}};
+  std::vector<AxisId> of_a = axes_of_value(kernel, op, result.a);
+  std::vector<AxisId> of_b = axes_of_value(kernel, op, result.b);
+  auto has = [](const std::vector<AxisId>& axes, AxisId axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  for (AxisId axis : op.parallel) {
+    bool a = has(of_a, axis);
+    bool b = has(of_b, axis);
+    if (a && b) result.batch.push_back(axis);
+    if (a && !b) result.m.push_back(axis);
+    if (!a && b) result.n.push_back(axis);
+    if (!a && !b) return std::nullopt;
+  }
+  for (AxisId axis : op.reduction) {
+    if (!has(of_a, axis) || !has(of_b, axis)) return std::nullopt;
+    result.k.push_back(axis);
+  }
+  if (result.m.empty() || result.n.empty() || result.k.empty()) return std::nullopt;
+  return result;
+}
+
+}  // namespace tenon::passes

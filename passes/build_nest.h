@@ -1,0 +1,27 @@
+// Needs: a grouped, frozen tensor kernel and the schedule of one of its groups.
+// Gives: a tile module of one launch, or of two where the schedule splits: grid, loops, masks, staged copies,
+//        accumulators, reductions and stores; layouts are not assigned, `homes` are.
+// Why here: first of the tile passes; everything after it works on tile IR alone.
+//
+//   m = reduce<max> [i | k] { x[i, k] }        i = grid, k = fit(256 * 4)
+// becomes
+//   %mask = lt %k, N    %x = load x[i, k] where %mask else 0
+//   %v = select %mask, %x, -inf    %m = tile.reduce<max> %v along k
+//
+// Every operation of the group is evaluated in a context that gives its axes positions. Dimensions that are
+// placed serially get a loop for each reduction and for each stored map; maps in between are recomputed in
+// each.
+#pragma once
+
+#include <string>
+
+#include "ir/tensor.h"
+#include "ir/tile.h"
+#include "passes/schedule.h"
+
+namespace tenon::passes {
+
+ir::TileModule build_nest(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule,
+                          std::string name);
+
+}  // namespace tenon::passes

@@ -1,0 +1,167 @@
+// Contractions on CUDA cores: a block computes a tile of the result; slices of both operands go through
+// shared memory, a thread multiplies 8 x 8 fragments out of it. Everything over the result's axes is fused
+// behind the sum.
+#include <algorithm>
+
+#include "passes/families/family.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::AxisId;
+
+// A block's tile of the result, M x N, and how many terms it sums at once.
+struct TileShape {
+  int32_t m_vector, m_lane, m_warp, m_repeat;
+  int32_t n_vector, n_lane, n_warp, n_repeat;
+  int32_t k;
+
+  int32_t m() const { return m_vector * m_lane * m_warp * m_repeat; }
+  int32_t n() const { return n_vector * n_lane * n_warp * n_repeat; }
+  int32_t warps() const { return m_warp * n_warp; }
+};
+
+constexpr TileShape kLarge = {4, 4, 4, 2, 4, 8, 2, 2, 16};
+constexpr TileShape kSmall = {4, 4, 2, 1, 4, 8, 2, 1, 16};
+
+bool contiguous(GroupInfo& info, ir::IndexId offset, AxisId axis) {
+  auto step = coefficient(info.kernel.index, offset, axis);
+  return step && info.kernel.index.is_constant(*step, 1);
+}
+
+// The reads that a value is computed from.
+std::vector<const Access*> reads_under(const GroupInfo& info, const Contraction& contraction,
+                                       ir::ValueId value) {
+  const ir::TensorOp& op = info.kernel.ops[contraction.op];
+  std::vector<bool> needed(value.index() + 1, false);
+  needed[value.index()] = true;
+  std::vector<const Access*> reads;
+  for (uint32_t i = value.index() + 1; i-- > 0;) {
+    if (!needed[i]) continue;
+    const ir::Instruction& instruction = op.body[ir::ValueId(i)];
+    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
+    for (const Access& access : info.accesses)
+      if (access.op == contraction.op && access.read == ir::ValueId(i)) reads.push_back(&access);
+  }
+  return reads;
+}
+
+// A cast that only widens what was read is done after the copy, so that shared memory holds the narrow type.
+ir::ValueId staged_value(const ir::TensorOp& op, ir::ValueId value) {
+  const ir::Instruction& cast = op.body[value];
+  if (cast.op != ir::Opcode::kCast || !cast.operands[0].valid()) return value;
+  const ir::Instruction& read = op.body[cast.operands[0]];
+  bool widens = read.op == ir::Opcode::kRead && is_float(read.type) == is_float(cast.type) &&
+                bit_width(read.type) < bit_width(cast.type);
+  return widens ? cast.operands[0] : value;
+}
+
+// How the slice `outer` x k of an operand is copied: along whichever of its axes memory runs.
+StagedRead staged_operand(GroupInfo& info, const Contraction& contraction, ir::ValueId value, uint32_t outer,
+                          int32_t outer_tile, uint32_t k, int32_t k_tile, AxisId outer_axis, AxisId k_axis,
+                          int32_t threads, int32_t widest, Proposal& proposal) {
+  StagedRead staged;
+  staged.op = contraction.op;
+  staged.value = value;
+  staged.buffer_order = {k, outer};
+  std::vector<const Access*> reads = reads_under(info, contraction, value);
+  bool along_k = !reads.empty() && contiguous(info, reads[0]->offset, k_axis);
+  int32_t vector = 1;
+  if (reads.size() == 1) {
+    AxisId axis = along_k ? k_axis : outer_axis;
+    unsigned bytes = byte_size(info.kernel.tensors[reads[0]->tensor].element);
+    if (contiguous(info, reads[0]->offset, axis) && widest > 1) {
+      vector = std::min<int32_t>(widest, 16 / bytes);
+      proposal.divisible.push_back({info.kernel.axes[axis].extent, vector});
+      proposal.aligned.push_back({reads[0]->tensor, int64_t{vector} * bytes});
+    }
+  }
+  int32_t warps = threads / 32;
+  if (along_k) {
+    vector = std::min(vector, k_tile);
+    int32_t k_lanes = std::min(32, k_tile / vector);
+    int32_t outer_lanes = std::min(32 / k_lanes, outer_tile);
+    int32_t outer_warps = std::min(warps, outer_tile / outer_lanes);
+    staged.factors = {{k, vector, k_lanes, 1, k_tile / (vector * k_lanes)},
+                      {outer, 1, outer_lanes, outer_warps, outer_tile / (outer_lanes * outer_warps)}};
+  } else {
+    int32_t outer_lanes = std::min(32, outer_tile / vector);
+    int32_t k_lanes = std::min(32 / outer_lanes, k_tile);
+    int32_t k_warps = std::min(warps, k_tile / k_lanes);
+    int32_t outer_warps = std::min(warps / k_warps, outer_tile / (vector * outer_lanes));
+    staged.factors = {
+        {outer, vector, outer_lanes, outer_warps, outer_tile / (vector * outer_lanes * outer_warps)},
+        {k, 1, k_lanes, k_warps, k_tile / (k_lanes * k_warps)}};
+  }
+  return staged;
+}
+
+Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const TileShape& tile,
+                      int32_t widest) {
+  ir::Kernel& kernel = info.kernel;
+  Proposal proposal;
+  proposal.name =
+      "tile" + std::to_string(tile.m()) + "x" + std::to_string(tile.n()) + (widest > 1 ? ".vector" : "");
+  proposal.guard = kernel.index.constant(1);
+  Schedule& schedule = proposal.schedule;
+  schedule.family = "contractions";
+  schedule.warps = tile.warps();
+  schedule.dims.push_back(
+      {contraction.n, Placement::kGrid, tile.n_vector, tile.n_lane, tile.n_warp, tile.n_repeat});
+  schedule.dims.push_back(
+      {contraction.m, Placement::kGrid, tile.m_vector, tile.m_lane, tile.m_warp, tile.m_repeat});
+  if (!contraction.batch.empty()) schedule.dims.push_back({contraction.batch, Placement::kGrid, 1, 1, 1, 1});
+  uint32_t k = static_cast<uint32_t>(schedule.dims.size());
+  // One tile of the serial dimension; its positions are no tile axis, the unrolled loop counts them.
+  schedule.dims.push_back({contraction.k, Placement::kSerial, 1, 1, 1, tile.k});
+  const ir::TensorOp& op = kernel.ops[contraction.op];
+  ir::ValueId a = staged_value(op, contraction.a);
+  ir::ValueId b = staged_value(op, contraction.b);
+  int32_t threads = tile.warps() * 32;
+  schedule.staged.push_back(staged_operand(info, contraction, a, 1, tile.m(), k, tile.k, contraction.m.back(),
+                                           contraction.k.back(), threads, widest, proposal));
+  schedule.staged.push_back(staged_operand(info, contraction, b, 0, tile.n(), k, tile.k, contraction.n.back(),
+                                           contraction.k.back(), threads, widest, proposal));
+  schedule.contractions.push_back({contraction.op, a, b});
+  // The result and what is read with it.
+  if (widest > 1) {
+    for (const Access& access : info.accesses) {
+      if (access.op == contraction.op && access.read.valid()) continue;
+      if (!contiguous(info, access.offset, contraction.n.back())) continue;
+      unsigned bytes = byte_size(kernel.tensors[access.tensor].element);
+      proposal.aligned.push_back({access.tensor, int64_t{tile.n_vector} * bytes});
+      proposal.divisible.push_back({kernel.axes[contraction.n.back()].extent, tile.n_vector});
+    }
+  }
+  return proposal;
+}
+
+}  // namespace
+
+std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::string>& remarks) {
+  if (info.contractions.size() != 1) return {};
+  const Contraction& contraction = info.contractions[0];
+  // One reduction, and maps over its result.
+  for (ir::TensorOpId id : info.group.ops)
+    if (id != contraction.op && info.kernel.ops[id].op == ir::Opcode::kReduce) return {};
+  if (info.stores_rows) return {};
+  ir::Kernel& kernel = info.kernel;
+  ir::IndexId m = extent_of(kernel, contraction.m);
+  ir::IndexId n = extent_of(kernel, contraction.n);
+  // Small results: more blocks of smaller tiles. Both sides of 2 blocks of the large tile a multiprocessor.
+  int64_t enough = int64_t{2} * info.target.multiprocessors * kLarge.m() * kLarge.n();
+  ir::IndexId large =
+      kernel.index.less(kernel.index.constant(enough - 1),
+                        kernel.index.mul(extent_of(kernel, contraction.batch), kernel.index.mul(m, n)));
+  std::vector<Proposal> proposals;
+  for (int32_t widest : {8, 1}) {
+    Proposal proposal = propose_tile(info, contraction, kLarge, widest);
+    proposal.guard = large;
+    proposals.push_back(std::move(proposal));
+    proposals.push_back(propose_tile(info, contraction, kSmall, widest));
+  }
+  remarks.push_back("contraction on CUDA cores; operands staged in shared memory");
+  return proposals;
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,82 @@
+#include "passes/families/family.h"
+
+#include <algorithm>
+#include <map>
+
+namespace tenon::passes {
+
+using ir::AxisId;
+using ir::IndexId;
+using ir::IndexKind;
+
+IndexId extent_of(ir::Kernel& kernel, const std::vector<AxisId>& axes) {
+  IndexId extent = kernel.index.constant(1);
+  for (AxisId axis : axes) extent = kernel.index.mul(extent, kernel.axes[axis].extent);
+  return extent;
+}
+
+IndexId at_most(ir::Kernel& kernel, IndexId extent, int64_t bound) {
+  return kernel.index.less(extent, kernel.index.constant(bound + 1));
+}
+
+namespace {
+
+// Offsets as functions of one flattened position: tells whether a vector of positions may cross the end of
+// the last axis without harm, since the offset does not depend on where it ends.
+bool depends_on_flattening(ir::Kernel& kernel, const std::vector<AxisId>& flattened, IndexId offset) {
+  if (flattened.size() < 2) return false;
+  // Any axis serves as the flattened position; the last of them does not stand for itself any more.
+  ir::IndexPool& pool = kernel.index;
+  IndexId position = pool.axis(flattened.back());
+  std::map<AxisId, IndexId> image;
+  IndexId rest = position;
+  for (size_t i = flattened.size(); i-- > 0;) {
+    IndexId extent = kernel.axes[flattened[i]].extent;
+    image[flattened[i]] = i == 0 ? rest : pool.floor_mod(rest, extent);
+    rest = pool.floor_div(rest, extent);
+  }
+  IndexId flat = pool.substitute(offset, [&](IndexId atom) {
+    const ir::IndexNode& node = pool[atom];
+    auto at = node.kind == IndexKind::kAxis ? image.find(AxisId(node.reference)) : image.end();
+    return at == image.end() ? IndexId() : at->second;
+  });
+  auto step = coefficient(pool, flat, flattened.back());
+  return !step || !pool.is_constant(*step, 1);
+}
+
+}  // namespace
+
+Vectorization vectorization(GroupInfo& info, const std::vector<AxisId>& flattened) {
+  Vectorization result;
+  if (flattened.empty()) return result;
+  ir::Kernel& kernel = info.kernel;
+  ir::IndexPool& pool = kernel.index;
+  unsigned smallest = 16;
+  bool crossing = false;
+  std::vector<ir::TensorId> contiguous;
+  for (const Access& access : info.accesses) {
+    auto step = coefficient(pool, access.offset, flattened.back());
+    if (step && pool.is_constant(*step, 0) && !depends_on_flattening(kernel, flattened, access.offset))
+      continue;
+    if (!step || !pool.is_constant(*step, 1)) {
+      crossing = true;
+      continue;
+    }
+    crossing = crossing || depends_on_flattening(kernel, flattened, access.offset);
+    smallest = std::min(smallest, byte_size(kernel.tensors[access.tensor].element));
+    if (std::find(contiguous.begin(), contiguous.end(), access.tensor) == contiguous.end())
+      contiguous.push_back(access.tensor);
+  }
+  if (contiguous.empty()) return result;
+  result.width = std::clamp<int32_t>(16 / smallest, 1, 8);
+  if (result.width == 1) return result;
+  IndexId extent = crossing ? kernel.axes[flattened.back()].extent : extent_of(kernel, flattened);
+  result.divisible.push_back({extent, result.width});
+  for (ir::TensorId tensor : contiguous) {
+    int64_t bytes = std::min<int64_t>(16, int64_t{result.width} * byte_size(kernel.tensors[tensor].element));
+    result.aligned.push_back({tensor, bytes});
+  }
+  return result;
+}
+
+}  // namespace tenon::passes

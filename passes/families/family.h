@@ -1,0 +1,67 @@
+// What the families of schedules share: what they are told about a group, and what they propose.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "passes/analysis/access.h"
+#include "passes/analysis/contraction.h"
+#include "passes/group.h"
+#include "passes/schedule.h"
+#include "support/targets.h"
+
+namespace tenon::passes {
+
+struct GroupInfo {
+  ir::Kernel& kernel;
+  const ir::Group& group;
+  const Target& target;
+  GroupAxes axes;
+  std::vector<Access> accesses;
+  std::vector<Contraction> contractions;
+  // Instructions of all bodies together.
+  size_t instructions = 0;
+  bool reduces = false;
+  // A map over the row axes leaves the group: a row is needed again after its reductions.
+  bool stores_rows = false;
+};
+
+// A schedule and the sizes for which it is meant. Conditions fold when sizes are known; one that cannot hold
+// drops the proposal.
+struct Proposal {
+  std::string name;
+  Schedule schedule;
+  ir::IndexId guard;
+  std::vector<std::pair<ir::IndexId, int64_t>> divisible;
+  std::vector<std::pair<ir::TensorId, int64_t>> aligned;
+};
+
+// Each gives its proposals in order of preference, the last one for every size; or none where the group is
+// not of its kind.
+using ProposeFunction = std::vector<Proposal> (*)(GroupInfo& info, std::vector<std::string>& remarks);
+std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::string>& remarks);
+std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks);
+std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::string>& remarks);
+std::vector<Proposal> propose_maps(GroupInfo& info, std::vector<std::string>& remarks);
+// Takes every group.
+std::vector<Proposal> propose_generic(GroupInfo& info, std::vector<std::string>& remarks);
+
+// Vector width: how many consecutive elements along `axis`, the last of `flattened`, the accesses of the
+// group can move at once, up to 16 bytes, and what must hold for it. 1 where nothing is contiguous along the
+// axis.
+struct Vectorization {
+  int32_t width = 1;
+  std::vector<std::pair<ir::IndexId, int64_t>> divisible;
+  std::vector<std::pair<ir::TensorId, int64_t>> aligned;
+};
+Vectorization vectorization(GroupInfo& info, const std::vector<ir::AxisId>& flattened);
+
+// The product of the axes' extents.
+ir::IndexId extent_of(ir::Kernel& kernel, const std::vector<ir::AxisId>& axes);
+
+// extent <= bound, as a guard.
+ir::IndexId at_most(ir::Kernel& kernel, ir::IndexId extent, int64_t bound);
+
+}  // namespace tenon::passes

@@ -1,0 +1,115 @@
+// Rows: reductions along the axis that memory runs along, and everything around them. A row lives in
+// registers, up to 32 values a thread, and is read once; rows that are longer are streamed, once for each
+// reduction and each result. Few and long rows are split over blocks whose partial results a second launch
+// merges.
+#include <algorithm>
+
+#include "passes/families/family.h"
+
+namespace tenon::passes {
+namespace {
+
+constexpr int32_t kValuesPerThread = 32;
+
+// Threads and repeats that hold one row.
+struct RowClass {
+  int32_t lanes;
+  int32_t warps;
+  int32_t repeat;
+};
+
+std::vector<RowClass> row_classes(int32_t vector) {
+  std::vector<RowClass> classes = {{8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
+  int32_t most = kValuesPerThread / vector;
+  for (int32_t repeat = 2; repeat <= most && repeat * vector * 32 <= 1024; repeat *= 2)
+    classes.push_back({32, 1, repeat});
+  int64_t reached = int64_t{vector} * classes.back().lanes * classes.back().repeat;
+  for (RowClass next : {RowClass{32, 4, most / 2}, RowClass{32, 8, most / 2}, RowClass{32, 8, most},
+                        RowClass{32, 16, most}, RowClass{32, 32, most}}) {
+    int64_t tile = int64_t{vector} * 32 * next.warps * next.repeat;
+    if (next.repeat < 1 || tile <= reached) continue;
+    reached = tile;
+    classes.push_back(next);
+  }
+  return classes;
+}
+
+Schedule row_schedule(const GroupInfo& info, const RowClass& row, int32_t vector, Placement placement) {
+  Schedule schedule;
+  schedule.family = "rows";
+  // Short rows share a warp, and a block has four warps.
+  int32_t lanes_left = 32 / row.lanes;
+  int32_t row_warps = row.warps == 1 && !info.axes.parallel.empty() ? 4 : 1;
+  schedule.warps = row.warps * row_warps;
+  schedule.dims.push_back({info.axes.row, placement, vector, row.lanes, row.warps, row.repeat});
+  if (!info.axes.parallel.empty())
+    schedule.dims.push_back({info.axes.parallel, Placement::kGrid, 1, lanes_left, row_warps, 1});
+  return schedule;
+}
+
+void add_vectorization(Proposal& proposal, const Vectorization& vectors) {
+  proposal.divisible = vectors.divisible;
+  proposal.aligned = vectors.aligned;
+}
+
+// The row axis along which most of the memory traffic is contiguous.
+bool contiguous_along(GroupInfo& info, ir::AxisId axis) {
+  for (const Access& access : info.accesses) {
+    auto step = coefficient(info.kernel.index, access.offset, axis);
+    if (step && info.kernel.index.is_constant(*step, 1)) return true;
+  }
+  return false;
+}
+
+bool splits(const GroupInfo& info) { return !info.stores_rows; }
+
+}  // namespace
+
+std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks) {
+  if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
+  if (!contiguous_along(info, info.axes.row.back())) return {};
+  ir::Kernel& kernel = info.kernel;
+  ir::IndexId row = extent_of(kernel, info.axes.row);
+  Vectorization vectors = vectorization(info, info.axes.row);
+  std::vector<Proposal> proposals;
+  std::vector<int32_t> widths = {1};
+  if (vectors.width > 1) widths.insert(widths.begin(), vectors.width);
+  if (splits(info)) {
+    // Fewer rows than two a multiprocessor, and long ones.
+    ir::IndexId rows = extent_of(kernel, info.axes.parallel);
+    ir::IndexId few = at_most(kernel, rows, 2 * info.target.multiprocessors - 1);
+    ir::IndexId is_long = kernel.index.less(kernel.index.constant(8192), row);
+    for (int32_t width : widths) {
+      Proposal proposal;
+      proposal.name = width > 1 ? "split.vector" : "split";
+      proposal.schedule = row_schedule(info, {32, 8, 16 / width}, width, Placement::kSplit);
+      proposal.schedule.split = 256;
+      proposal.guard = kernel.index.logical_and(few, is_long);
+      if (width > 1) add_vectorization(proposal, vectors);
+      proposals.push_back(std::move(proposal));
+    }
+  }
+  for (int32_t width : widths) {
+    for (const RowClass& row_class : row_classes(width)) {
+      Proposal proposal;
+      proposal.schedule = row_schedule(info, row_class, width, Placement::kFit);
+      int64_t tile = proposal.schedule.dims[0].tile();
+      proposal.name = "row" + std::to_string(tile) + (width > 1 ? ".vector" : "");
+      proposal.guard = at_most(kernel, row, tile);
+      if (width > 1) add_vectorization(proposal, vectors);
+      proposals.push_back(std::move(proposal));
+    }
+  }
+  for (int32_t width : widths) {
+    Proposal proposal;
+    proposal.name = width > 1 ? "stream.vector" : "stream";
+    proposal.schedule = row_schedule(info, {32, 8, 16 / width}, width, Placement::kSerial);
+    proposal.guard = kernel.index.constant(1);
+    if (width > 1) add_vectorization(proposal, vectors);
+    proposals.push_back(std::move(proposal));
+  }
+  remarks.push_back("rows in registers, read once, up to 32768 elements; streamed beyond");
+  return proposals;
+}
+
+}  // namespace tenon::passes

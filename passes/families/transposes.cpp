@@ -1,0 +1,93 @@
+// Transposes and permutes: maps that read along one axis and write along another. Tiles of both axes are read
+// in the order of the input, go through shared memory, and are written in the order of the output.
+#include <algorithm>
+
+#include "passes/families/family.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::AxisId;
+
+constexpr int32_t kTile = 64;
+constexpr int32_t kWarps = 8;
+
+// The parallel axis that an offset is contiguous along, if any.
+AxisId contiguous_axis(GroupInfo& info, ir::IndexId offset) {
+  for (AxisId axis : info.axes.parallel) {
+    auto step = coefficient(info.kernel.index, offset, axis);
+    if (step && info.kernel.index.is_constant(*step, 1)) return axis;
+  }
+  return {};
+}
+
+// The factors of an axis of kTile positions that lies across the threads' contiguous one.
+int32_t lanes_along(int32_t vector) { return std::min(32, kTile / vector); }
+
+}  // namespace
+
+std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::string>& remarks) {
+  if (info.reduces || !info.axes.row.empty() || info.axes.parallel.size() < 2) return {};
+  ir::Kernel& kernel = info.kernel;
+  AxisId inner;
+  for (const Access& access : info.accesses)
+    if (!access.read.valid()) inner = contiguous_axis(info, access.offset);
+  if (!inner.valid()) return {};
+  // One other axis, the same for all reads that run across.
+  AxisId across;
+  std::vector<const Access*> crossing;
+  for (const Access& access : info.accesses) {
+    if (!access.read.valid() || kernel.ops[access.op].body[access.read].operands[0].valid()) continue;
+    auto step = coefficient(kernel.index, access.offset, inner);
+    if (!step || kernel.index.is_constant(*step, 0) || kernel.index.is_constant(*step, 1)) continue;
+    AxisId axis = contiguous_axis(info, access.offset);
+    if (!axis.valid() || (across.valid() && across != axis)) continue;
+    across = axis;
+    crossing.push_back(&access);
+  }
+  if (crossing.empty()) return {};
+
+  std::vector<Proposal> proposals;
+  Vectorization along_inner = vectorization(info, {inner});
+  Vectorization along_across = vectorization(info, {across});
+  int32_t widest = std::min(along_inner.width, along_across.width);
+  for (int32_t vector : {widest, 1}) {
+    if (vector == 1 && !proposals.empty() && widest == 1) continue;
+    Proposal proposal;
+    proposal.name = vector > 1 ? "transpose.vector" : "transpose";
+    proposal.guard = kernel.index.constant(1);
+    if (vector > 1) {
+      for (const Vectorization* one : {&along_inner, &along_across}) {
+        proposal.divisible.insert(proposal.divisible.end(), one->divisible.begin(), one->divisible.end());
+        proposal.aligned.insert(proposal.aligned.end(), one->aligned.begin(), one->aligned.end());
+      }
+    }
+    Schedule& schedule = proposal.schedule;
+    schedule.family = "transposes";
+    schedule.warps = kWarps;
+    int32_t lanes = lanes_along(vector);
+    int32_t repeat = kTile / (vector * lanes);
+    int32_t other_lanes = 32 / lanes;
+    int32_t other_repeat = kTile / (other_lanes * kWarps);
+    schedule.dims.push_back({{inner}, Placement::kGrid, vector, lanes, 1, repeat});
+    schedule.dims.push_back({{across}, Placement::kGrid, 1, other_lanes, kWarps, other_repeat});
+    std::vector<AxisId> others;
+    for (AxisId axis : info.axes.parallel)
+      if (axis != inner && axis != across) others.push_back(axis);
+    if (!others.empty()) schedule.dims.push_back({others, Placement::kGrid, 1, 1, 1, 1});
+    for (const Access* access : crossing) {
+      StagedRead staged;
+      staged.op = access->op;
+      staged.value = access->read;
+      staged.factors = {{1, vector, lanes, 1, repeat}, {0, 1, other_lanes, kWarps, other_repeat}};
+      staged.buffer_order = {0, 1};
+      schedule.staged.push_back(std::move(staged));
+    }
+    proposals.push_back(std::move(proposal));
+    if (vector == 1) break;
+  }
+  remarks.push_back("reads run across the result: tiles of 64 x 64 go through shared memory");
+  return proposals;
+}
+
+}  // namespace tenon::passes

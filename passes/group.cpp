@@ -1,0 +1,210 @@
+#include "passes/group.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "support/check.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::AxisId;
+using ir::IndexId;
+using ir::Kernel;
+using ir::TensorOp;
+using ir::TensorOpId;
+
+// Classes of axes that run together; the representative is the axis of the earliest operation.
+class AxisClasses {
+ public:
+  AxisId find(AxisId axis) const {
+    for (auto at = parent_.find(axis); at != parent_.end(); at = parent_.find(axis)) axis = at->second;
+    return axis;
+  }
+  void unite(AxisId earlier, AxisId later) {
+    earlier = find(earlier);
+    later = find(later);
+    if (earlier != later) parent_[later] = earlier;
+  }
+
+ private:
+  std::map<AxisId, AxisId> parent_;
+};
+
+// The axes of a read's subscripts where each is one axis of its own; empty optional otherwise.
+std::optional<std::vector<AxisId>> plain_axes(const Kernel& kernel, const std::vector<IndexId>& subscripts) {
+  std::vector<AxisId> axes;
+  for (IndexId subscript : subscripts) {
+    const ir::IndexNode& node = kernel.index[subscript];
+    if (node.kind != ir::IndexKind::kAxis) return std::nullopt;
+    axes.push_back(AxisId(node.reference));
+  }
+  std::set<AxisId> distinct(axes.begin(), axes.end());
+  if (distinct.size() != axes.size()) return std::nullopt;
+  return axes;
+}
+
+std::vector<AxisId> classes_of(const AxisClasses& classes, const std::vector<AxisId>& axes) {
+  std::vector<AxisId> result;
+  for (AxisId axis : axes) result.push_back(classes.find(axis));
+  return result;
+}
+
+bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+// Tries to run `ops` as one group. Empty where they do not fit.
+std::optional<AxisClasses> fit(const Kernel& kernel, const std::vector<TensorOpId>& ops,
+                               const SideTable<ir::Tensor, TensorOpId>& defined_by) {
+  AxisClasses classes;
+  for (TensorOpId id : ops) {
+    const TensorOp& op = kernel.ops[id];
+    for (const ir::Instruction& read : op.body) {
+      if (read.op != ir::Opcode::kRead) continue;
+      TensorOpId producer = defined_by[read.tensor];
+      if (!producer.valid() || std::find(ops.begin(), ops.end(), producer) == ops.end()) continue;
+      auto axes = plain_axes(kernel, read.subscripts);
+      if (!axes) return std::nullopt;
+      const std::vector<AxisId>& produced = kernel.ops[producer].parallel;
+      for (size_t i = 0; i < axes->size(); ++i) {
+        if (kernel.axes[produced[i]].extent != kernel.axes[(*axes)[i]].extent) return std::nullopt;
+        classes.unite(produced[i], (*axes)[i]);
+      }
+    }
+  }
+  // Operations that share no tensor of the group run over the same parallel axes if their extents say so.
+  const TensorOp& first = kernel.ops[ops.front()];
+  for (TensorOpId id : ops) {
+    const TensorOp& op = kernel.ops[id];
+    bool linked = std::any_of(op.parallel.begin(), op.parallel.end(), [&](AxisId axis) {
+      return contains(classes_of(classes, first.parallel), classes.find(axis));
+    });
+    if (linked) continue;
+    for (size_t i = 0; i < std::min(op.parallel.size(), first.parallel.size()); ++i) {
+      if (kernel.axes[op.parallel[i]].extent != kernel.axes[first.parallel[i]].extent) break;
+      classes.unite(first.parallel[i], op.parallel[i]);
+    }
+  }
+  std::vector<AxisId> parallel = classes_of(classes, first.parallel);
+  for (TensorOpId id : ops) {
+    std::vector<AxisId> own = classes_of(classes, kernel.ops[id].parallel);
+    std::erase_if(parallel, [&](AxisId axis) { return !contains(own, axis); });
+  }
+  std::optional<std::vector<AxisId>> row;
+  for (TensorOpId id : ops) {
+    const TensorOp& op = kernel.ops[id];
+    std::vector<AxisId> rest = classes_of(classes, op.parallel);
+    std::erase_if(rest, [&](AxisId axis) { return contains(parallel, axis); });
+    std::vector<AxisId> reduced = classes_of(classes, op.reduction);
+    if (!rest.empty() && !reduced.empty()) return std::nullopt;
+    if (rest.empty()) rest = reduced;
+    if (rest.empty()) continue;
+    if (!row) {
+      row = rest;
+      continue;
+    }
+    if (row->size() != rest.size()) return std::nullopt;
+    for (size_t i = 0; i < rest.size(); ++i) {
+      if (kernel.axes[(*row)[i]].extent != kernel.axes[rest[i]].extent) return std::nullopt;
+      classes.unite((*row)[i], rest[i]);
+    }
+  }
+  // What was united must still be two axes within one operation.
+  for (TensorOpId id : ops) {
+    std::vector<AxisId> all = classes_of(classes, kernel.ops[id].parallel);
+    std::vector<AxisId> reduced = classes_of(classes, kernel.ops[id].reduction);
+    all.insert(all.end(), reduced.begin(), reduced.end());
+    if (std::set<AxisId>(all.begin(), all.end()).size() != all.size()) return std::nullopt;
+  }
+  return classes;
+}
+
+bool shares_a_tensor(const Kernel& kernel, const std::vector<TensorOpId>& ops, const TensorOp& op) {
+  std::set<ir::TensorId> touched;
+  for (TensorOpId id : ops) {
+    for (const ir::Instruction& read : kernel.ops[id].body)
+      if (read.op == ir::Opcode::kRead) touched.insert(read.tensor);
+    for (const ir::OpOutput& output : kernel.ops[id].outputs) touched.insert(output.tensor);
+  }
+  return std::any_of(op.body.begin(), op.body.end(), [&](const ir::Instruction& read) {
+    return read.op == ir::Opcode::kRead && touched.contains(read.tensor);
+  });
+}
+
+void rename_axes(Kernel& kernel, TensorOp& op, const AxisClasses& classes) {
+  for (AxisId& axis : op.parallel) axis = classes.find(axis);
+  for (AxisId& axis : op.reduction) axis = classes.find(axis);
+  auto renamed = [&](IndexId index) {
+    return kernel.index.substitute(index, [&](IndexId atom) {
+      const ir::IndexNode node = kernel.index[atom];
+      return node.kind == ir::IndexKind::kAxis ? kernel.index.axis(classes.find(AxisId(node.reference)))
+                                               : IndexId();
+    });
+  };
+  for (ir::Instruction& instruction : op.body) {
+    if (instruction.index.valid()) instruction.index = renamed(instruction.index);
+    for (IndexId& subscript : instruction.subscripts) subscript = renamed(subscript);
+  }
+}
+
+}  // namespace
+
+void group(Kernel& kernel) {
+  kernel.groups.clear();
+  SideTable<ir::Tensor, TensorOpId> defined_by = ir::defining_ops(kernel);
+  SideTable<TensorOp, uint32_t> group_of(kernel.ops.size(), 0);
+  std::vector<std::optional<AxisClasses>> classes;
+  for (uint32_t i = 0; i < kernel.ops.size(); ++i) {
+    TensorOpId id(i);
+    const TensorOp& op = kernel.ops[id];
+    if (op.outputs.empty()) continue;
+    // The operation runs no earlier than what it reads.
+    uint32_t earliest = 0;
+    bool depends = false;
+    for (const ir::Instruction& read : op.body) {
+      if (read.op != ir::Opcode::kRead || !defined_by[read.tensor].valid()) continue;
+      earliest = std::max(earliest, group_of[defined_by[read.tensor]]);
+      depends = true;
+    }
+    if (!kernel.groups.empty()) {
+      uint32_t candidate = depends ? earliest : static_cast<uint32_t>(kernel.groups.size() - 1);
+      std::vector<TensorOpId> joined = kernel.groups[candidate].ops;
+      joined.push_back(id);
+      if (shares_a_tensor(kernel, kernel.groups[candidate].ops, op)) {
+        if (auto fits = fit(kernel, joined, defined_by)) {
+          kernel.groups[candidate].ops = std::move(joined);
+          classes[candidate] = std::move(fits);
+          group_of[id] = candidate;
+          continue;
+        }
+      }
+    }
+    group_of[id] = static_cast<uint32_t>(kernel.groups.size());
+    kernel.groups.push_back({kernel.name + "." + std::to_string(kernel.groups.size()), {id}});
+    classes.push_back(fit(kernel, {id}, defined_by));
+    TENON_CHECK(classes.back().has_value(), "an operation does not fit a group of its own");
+  }
+  for (size_t i = 0; i < kernel.groups.size(); ++i)
+    for (TensorOpId id : kernel.groups[i].ops) rename_axes(kernel, kernel.ops[id], *classes[i]);
+}
+
+GroupAxes group_axes(const Kernel& kernel, const ir::Group& group) {
+  GroupAxes axes;
+  axes.parallel = kernel.ops[group.ops.front()].parallel;
+  for (TensorOpId id : group.ops)
+    std::erase_if(axes.parallel, [&](AxisId axis) { return !contains(kernel.ops[id].parallel, axis); });
+  for (TensorOpId id : group.ops) {
+    const TensorOp& op = kernel.ops[id];
+    if (!axes.row.empty()) break;
+    axes.row = op.reduction;
+    if (!axes.row.empty()) break;
+    for (AxisId axis : op.parallel)
+      if (!contains(axes.parallel, axis)) axes.row.push_back(axis);
+  }
+  return axes;
+}
+
+}  // namespace tenon::passes

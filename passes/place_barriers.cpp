@@ -1,0 +1,82 @@
+#include "passes/place_barriers.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace tenon::passes {
+namespace {
+
+// Buffers touched since the last barrier.
+struct Pending {
+  std::set<ir::BufferId> read;
+  std::set<ir::BufferId> written;
+
+  void join(const Pending& other) {
+    read.insert(other.read.begin(), other.read.end());
+    written.insert(other.written.begin(), other.written.end());
+  }
+  void clear() {
+    read.clear();
+    written.clear();
+  }
+};
+
+class BarrierPlacement {
+ public:
+  explicit BarrierPlacement(ir::TileModule& module) : module_(module) {}
+
+  void run(ir::RegionId region) {
+    Pending pending;
+    walk(region, pending, true);
+  }
+
+ private:
+  // Follows a region; with `insert` it writes the barriers, else it only tells what is pending at the end.
+  void walk(ir::RegionId region, Pending& pending, bool insert) {
+    std::vector<ir::TileOpId> ops;
+    for (ir::TileOpId id : std::vector(module_.regions[region].ops)) {
+      if (conflicts(module_.ops[id], pending)) {
+        pending.clear();
+        if (insert) ops.push_back(module_.ops.add(ir::TileOp{.op = ir::Opcode::kBarrier}));
+      }
+      note(module_.ops[id], pending);
+      for (ir::RegionId inner : std::vector(module_.ops[id].regions)) {
+        if (module_.ops[id].op == ir::Opcode::kLoop) {
+          // What one iteration leaves is pending when the next begins.
+          Pending around = pending;
+          walk(inner, around, false);
+          pending.join(around);
+        }
+        Pending before = pending;
+        walk(inner, pending, insert);
+        // The region may not run at all.
+        pending.join(before);
+      }
+      ops.push_back(id);
+    }
+    if (insert) module_.regions[region].ops = std::move(ops);
+  }
+
+  static bool conflicts(const ir::TileOp& op, const Pending& pending) {
+    if (!op.buffer.valid()) return false;
+    if (op.op == ir::Opcode::kLoad) return pending.written.contains(op.buffer);
+    return pending.written.contains(op.buffer) || pending.read.contains(op.buffer);
+  }
+
+  static void note(const ir::TileOp& op, Pending& pending) {
+    if (op.op == ir::Opcode::kBarrier) pending.clear();
+    if (!op.buffer.valid()) return;
+    (op.op == ir::Opcode::kLoad ? pending.read : pending.written).insert(op.buffer);
+  }
+
+  ir::TileModule& module_;
+};
+
+}  // namespace
+
+void place_barriers(ir::TileModule& module) {
+  for (const ir::TileKernel& kernel : module.kernels) BarrierPlacement(module).run(kernel.body);
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,100 @@
+#include "passes/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "passes/families/family.h"
+#include "support/check.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::IndexId;
+
+// In the order in which they are asked; the first that proposes something takes the group.
+constexpr std::array<ProposeFunction, 5> kFamilies = {propose_contractions, propose_rows, propose_transposes,
+                                                      propose_maps, propose_generic};
+
+// Below 2^31 by more than a tile, so that positions beyond the extent fit as well.
+constexpr int64_t kNarrowBound = (int64_t{1} << 31) - (int64_t{1} << 20);
+
+GroupInfo describe(ir::Kernel& kernel, const ir::Group& group, const Target& target) {
+  GroupInfo info{kernel, group, target, group_axes(kernel, group), group_accesses(kernel, group), {},
+                 0,      false, false};
+  for (ir::TensorOpId id : group.ops) {
+    const ir::TensorOp& op = kernel.ops[id];
+    info.instructions += op.body.size();
+    info.reduces = info.reduces || op.op == ir::Opcode::kReduce;
+    if (auto contraction = recognise_contraction(kernel, id)) info.contractions.push_back(*contraction);
+    bool over_rows = op.op == ir::Opcode::kMap && op.parallel.size() > info.axes.parallel.size();
+    info.stores_rows = info.stores_rows || over_rows;
+  }
+  return info;
+}
+
+// Holds where every coordinate and every byte offset of the group's tensors fits 31 bits.
+IndexId narrow_guard(const GroupInfo& info) {
+  ir::Kernel& kernel = info.kernel;
+  ir::IndexPool& pool = kernel.index;
+  std::vector<ir::AxisId> all = info.axes.parallel;
+  all.insert(all.end(), info.axes.row.begin(), info.axes.row.end());
+  IndexId guard = pool.less(extent_of(kernel, info.axes.parallel), pool.constant(kNarrowBound));
+  guard = pool.logical_and(guard, pool.less(extent_of(kernel, info.axes.row), pool.constant(kNarrowBound)));
+  for (const Access& access : info.accesses) {
+    const ir::Tensor& tensor = kernel.tensors[access.tensor];
+    IndexId bytes = pool.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element));
+    guard = pool.logical_and(guard, pool.less(bytes, pool.constant(kNarrowBound)));
+  }
+  return guard;
+}
+
+// Adds what the proposal says about divisibility to its guard.
+IndexId full_guard(ir::Kernel& kernel, const Proposal& proposal) {
+  ir::IndexPool& pool = kernel.index;
+  IndexId guard = proposal.guard;
+  for (const auto& [expression, by] : proposal.divisible) {
+    IndexId rest = pool.floor_mod(expression, pool.constant(by));
+    guard = pool.logical_and(guard, pool.equal(rest, pool.constant(0)));
+  }
+  return guard;
+}
+
+StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
+  StepPlan step;
+  step.group = index;
+  GroupInfo info = describe(kernel, kernel.groups[index], target);
+  std::vector<Proposal> proposals;
+  for (ProposeFunction propose : kFamilies) {
+    proposals = propose(info, step.remarks);
+    if (!proposals.empty()) break;
+  }
+  TENON_CHECK(!proposals.empty(), "no family took a group");
+  IndexId narrow = narrow_guard(info);
+  bool complete = false;
+  for (Proposal& proposal : proposals) {
+    if (complete) break;
+    IndexId guard = kernel.index.logical_and(narrow, full_guard(kernel, proposal));
+    if (kernel.index.is_constant(guard, 0)) continue;
+    complete = kernel.index.is_constant(guard, 1) && proposal.aligned.empty();
+    step.variants.push_back(
+        {proposal.name, proposal.schedule, guard, proposal.aligned, proposal.divisible, true});
+  }
+  if (!complete) {
+    // The last proposal with 64-bit coordinates takes what is left.
+    Proposal& last = proposals.back();
+    step.variants.push_back(
+        {last.name + ".wide", last.schedule, full_guard(kernel, last), last.aligned, last.divisible, false});
+  }
+  return step;
+}
+
+}  // namespace
+
+Plan plan(ir::Kernel& kernel, const Target& target) {
+  Plan plan;
+  for (uint32_t i = 0; i < kernel.groups.size(); ++i) plan.steps.push_back(plan_group(kernel, i, target));
+  return plan;
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,75 @@
+// How a group is run: one record that `plan` fills, `explain` prints, a user may pin, and build-nest follows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ir/tensor.h"
+
+namespace tenon::passes {
+
+// Where the positions of a loop dimension that lie beyond one tile are run.
+enum class Placement : uint8_t {
+  kGrid,    // over blocks
+  kSerial,  // by a loop of the block
+  kFit,     // there are none: the variant's guard says that the extent is at most the tile
+  kSplit,   // over blocks whose partial results a second launch merges
+};
+
+// A dimension of the loop nest: some axes of the group, flattened, the last fastest. One tile of it is
+// vector * lane * warp * repeat positions, as in ir::Layout::Block.
+struct LoopDim {
+  std::vector<ir::AxisId> axes;
+  Placement placement = Placement::kGrid;
+  int32_t vector = 1;
+  int32_t lane = 1;
+  int32_t warp = 1;
+  int32_t repeat = 1;
+
+  int64_t tile() const { return int64_t{vector} * lane * warp * repeat; }
+};
+
+// A tensor whose tile is brought to shared memory by a copy with a thread mapping of its own: the operands of
+// a contraction, and reads that run across the order of the main mapping.
+struct StagedRead {
+  // The operation, and the body value that is staged (a read, or what is computed from one before the
+  // product).
+  ir::TensorOpId op;
+  ir::ValueId value;
+  // Thread mapping of the copy, in the order of lanes; `dim` indexes Schedule::dims.
+  struct Factor {
+    uint32_t dim = 0;
+    int32_t vector = 1;
+    int32_t lane = 1;
+    int32_t warp = 1;
+    int32_t repeat = 1;
+  };
+  std::vector<Factor> factors;
+  // Dimensions of the shared buffer, outermost first, as indices of Schedule::dims.
+  std::vector<uint32_t> buffer_order;
+};
+
+struct Schedule {
+  // What proposed it, for explain.
+  std::string family;
+  int32_t warps = 1;
+  // In the order in which they take lanes and warps: the first has the low bits.
+  std::vector<LoopDim> dims;
+  std::vector<StagedRead> staged;
+  // A recognised contraction runs through `mma` on CUDA cores; the operation, and the factors of its terms.
+  struct Contraction {
+    ir::TensorOpId op;
+    ir::ValueId a, b;
+  };
+  std::vector<Contraction> contractions;
+  // Blocks that share the split dimension.
+  int32_t split = 1;
+  // Blocks of this many grid rows run together, for the cache; 1 is row-major order.
+  int32_t raster = 1;
+};
+
+// One line, as `explain` prints it: `rows: i = grid warp(4); k = fit vec(4) lane(32) repeat(8)`.
+std::string to_text(const Schedule& schedule, const ir::Kernel& kernel);
+
+}  // namespace tenon::passes
