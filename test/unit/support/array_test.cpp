@@ -51,7 +51,8 @@ TEST(Array, ConvertsAsTheLanguageDoes) {
   Array f16 = array_of(ElementType::kF16, {2}, {65520, 0.1});
   EXPECT_EQ(f16.as_double(0), kInf);
   Array f32 = *Array::zeros(ElementType::kF32, {1});
-  // 2^60 + 2^36 + 1 lies just above the middle of two floats; by way of a double it would land on the lower one.
+  // 2^60 + 2^36 + 1 lies just above the middle of two floats; by way of a double it would land on the lower
+  // one.
   f32.set_int64(0, (int64_t{1} << 60) + (int64_t{1} << 36) + 1);
   EXPECT_EQ(f32.as_double(0), 0x1p60 + 0x1p37);
   Array u64 = *Array::zeros(ElementType::kU64, {1});

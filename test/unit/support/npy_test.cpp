@@ -21,7 +21,8 @@ std::string file_of(const std::string& header, const std::string& data) {
   return content + header + data;
 }
 
-std::string header_of(const std::string& descr, const std::string& shape, const std::string& order = "False") {
+std::string header_of(const std::string& descr, const std::string& shape,
+                      const std::string& order = "False") {
   return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
 }
 
@@ -55,7 +56,8 @@ TEST(Npy, EveryTypeComesBack) {
 
 TEST(Npy, FortranOrderIsTransposed) {
   std::string data("\x01\x02\x03\x04\x05\x06", 6);
-  EXPECT_EQ(to_text(*parse_npy(file_of(header_of("|i1", "(2, 3)", "True"), data), "x")), "[[1 3 5]\n [2 4 6]]");
+  EXPECT_EQ(to_text(*parse_npy(file_of(header_of("|i1", "(2, 3)", "True"), data), "x")),
+            "[[1 3 5]\n [2 4 6]]");
   EXPECT_EQ(to_text(*parse_npy(file_of(header_of("|i1", "(0, 3)", "True"), ""), "x")), "[]");
 }
 
@@ -73,16 +75,20 @@ TEST(Npy, LaterVersionsHaveLongerLengths) {
 
 TEST(Npy, DamageIsNamed) {
   EXPECT_EQ(message_of(""), "cannot read x.npy: it does not start as a .npy file does");
-  EXPECT_EQ(message_of(std::string("\x93NUMPY\x01\x00\xFF", 9)), "cannot read x.npy: it ends within its header");
-  EXPECT_EQ(message_of(std::string("\x93NUMPY\x01\x00\xFF\x01{}", 12)), "cannot read x.npy: it ends within its header");
+  EXPECT_EQ(message_of(std::string("\x93NUMPY\x01\x00\xFF", 9)),
+            "cannot read x.npy: it ends within its header");
+  EXPECT_EQ(message_of(std::string("\x93NUMPY\x01\x00\xFF\x01{}", 12)),
+            "cannot read x.npy: it ends within its header");
   EXPECT_EQ(message_of(std::string("\x93NUMPY\x09\x00\x02\x00{}", 12)),
             "cannot read x.npy: version 9 of the format is not known");
   EXPECT_EQ(message_of(file_of("{}", "")),
             "cannot read x.npy: the header lacks one of descr, fortran_order and shape");
   EXPECT_EQ(message_of(file_of("{'descr': [('a', '<f4')], 'shape': ()}", "")),
             "cannot read x.npy: structured arrays have no counterpart in Tenon");
-  EXPECT_EQ(message_of(file_of("{'descr': '<f4', 'descr': '<f4'}", "")), "cannot read x.npy: the header has 'descr' twice");
-  EXPECT_EQ(message_of(file_of("{'color': '<f4'}", "")), "cannot read x.npy: the header has the unknown key 'color'");
+  EXPECT_EQ(message_of(file_of("{'descr': '<f4', 'descr': '<f4'}", "")),
+            "cannot read x.npy: the header has 'descr' twice");
+  EXPECT_EQ(message_of(file_of("{'color': '<f4'}", "")),
+            "cannot read x.npy: the header has the unknown key 'color'");
   EXPECT_EQ(message_of(file_of(header_of("|O", "()"), "")),
             "cannot read x.npy: elements of dtype '|O' have no counterpart in Tenon");
   EXPECT_EQ(message_of(file_of(header_of("<c8", "()"), "")),
@@ -103,7 +109,8 @@ TEST(Npy, TypesMustAgree) {
   std::string f64 = file_of(header_of("<f8", "()"), "abcdefgh");
   EXPECT_EQ(message_of(f64, ElementType::kF32), "cannot read x.npy: it holds f64, wanted are f32");
   std::string raw = file_of(header_of("|V1", "(1,)"), "a");
-  EXPECT_EQ(message_of(raw), "cannot read x.npy: elements of dtype '|V1' may be f8e4m3 or f8e5m2: the file does not say");
+  EXPECT_EQ(message_of(raw),
+            "cannot read x.npy: elements of dtype '|V1' may be f8e4m3 or f8e5m2: the file does not say");
   EXPECT_EQ(parse_npy(raw, "x", ElementType::kF8E5M2)->type(), ElementType::kF8E5M2);
   EXPECT_EQ(message_of(raw, ElementType::kU8),
             "cannot read x.npy: elements of dtype '|V1' have no counterpart in Tenon");
@@ -162,9 +169,11 @@ TEST_F(NpzTest, ChangedBytesAreSurvived) {
 }
 
 TEST(File, FailuresAreNamed) {
-  EXPECT_EQ(read_file("/nonexistent/x", 1).error().message, "cannot read /nonexistent/x: No such file or directory");
+  EXPECT_EQ(read_file("/nonexistent/x", 1).error().message,
+            "cannot read /nonexistent/x: No such file or directory");
   EXPECT_EQ(read_file("/", 1).error().message, "cannot read /: it is a folder");
-  EXPECT_EQ(write_file("/nonexistent/x", "").error().message, "cannot write /nonexistent/x: No such file or directory");
+  EXPECT_EQ(write_file("/nonexistent/x", "").error().message,
+            "cannot write /nonexistent/x: No such file or directory");
   EXPECT_EQ(write_file("/dev/full", "x").error().message, "cannot write /dev/full: No space left on device");
 }
 
