@@ -24,8 +24,8 @@ namespace {
 
 constexpr unsigned kTabWidth = 4;
 // Of a longer line only a part around its first mark is shown, from this many bytes before it.
-constexpr size_t kMaxShownBytes = 240;
-constexpr size_t kShownBefore = 80;
+constexpr size_t kMaxShownBytes = 120;
+constexpr size_t kShownBefore = 50;
 
 enum class Style : unsigned char { kPlain, kMessage, kError, kWarning, kRemark, kFrame, kSecondary, kHelp };
 

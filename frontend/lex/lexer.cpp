@@ -190,8 +190,8 @@ class Lexer {
       is_float = skip_exponent(begin) || is_float;
     }
     if (digits > kMaxNumberDigits) report(DiagnosticId::kNumberTooLong, begin, at_, digits, kMaxNumberDigits);
-    check_suffix(begin);
-    push(TokenKind::kNumeral, begin).has_point_or_exponent = is_float;
+    const bool readable = check_suffix(begin);
+    push(readable ? TokenKind::kNumeral : TokenKind::kInvalid, begin).has_point_or_exponent = is_float;
   }
 
   size_t skip_digits(bool (*accepts)(char)) {
@@ -232,30 +232,39 @@ class Lexer {
     return true;
   }
 
-  // A number ends where no letter, digit or further point follows.
-  void check_suffix(size_t begin) {
+  // A number ends where no letter, digit or further point follows. False where the whole is not meant as a
+  // number.
+  bool check_suffix(size_t begin) {
     const size_t suffix = at_;
     if (peek() == '.' && is_digit(peek(1))) ++at_;
     skip_word();
-    if (at_ == suffix) return;
-    const std::string_view text = since(suffix);
-    Diagnostic& diagnostic = report(DiagnosticId::kNumberSuffix, suffix, at_, shortened(text));
-    const std::string_view number = text_.substr(begin, suffix - begin);
-    const bool type_suffix =
-        std::ranges::all_of(text, [](char c) { return std::string_view("fFlLuUhH").contains(c); });
-    if (type_suffix) {
+    if (at_ == suffix) return true;
+    Diagnostic& diagnostic = report(DiagnosticId::kNumberSuffix, suffix, at_, shortened(since(suffix)));
+    return explain_suffix(diagnostic, text_.substr(begin, suffix - begin), span(suffix, at_));
+  }
+
+  bool explain_suffix(Diagnostic& diagnostic, std::string_view number, Span suffix) const {
+    const std::string_view text = text_.substr(suffix.begin, suffix.end - suffix.begin);
+    auto consists_of = [&](std::string_view letters) {
+      return std::ranges::all_of(text, [&](char c) { return letters.contains(c); });
+    };
+    if (consists_of("fFlLuUhH")) {
       diagnostic.note("a literal takes the type that it meets; it needs no suffix")
-          .fix(span(suffix, at_), "", "remove it");
-    } else if (text.front() == '_' &&
-               std::ranges::all_of(text, [](char c) { return c == '_' || is_digit(c); })) {
+          .fix(suffix, "", "remove it");
+      return true;
+    }
+    if (consists_of("_0123456789")) {
       std::string digits(text);
       std::erase(digits, '_');
-      diagnostic.fix(span(suffix, at_), digits, "write the digits without `_`");
-    } else if (number == "0" && std::string_view("bBoOX").contains(text.front())) {
+      diagnostic.fix(suffix, digits, "write the digits without `_`");
+      return true;
+    }
+    if (number == "0" && std::string_view("bBoOX").contains(text.front())) {
       diagnostic.note("numbers are decimal, or hexadecimal after `0x`");
     } else if (is_name_start(text.front())) {
       diagnostic.note("a name starts with a letter or `_`");
     }
+    return false;
   }
 
   void skip_foreign_comment() {

@@ -10,7 +10,7 @@ namespace tenon::frontend {
 namespace {
 
 // How far recovery looks for the end of a subscript list.
-constexpr size_t kMaxLookAhead = 400;
+constexpr size_t kMaxLookAhead = 200;
 
 bool ends_operand(TokenKind kind) {
   switch (kind) {
@@ -81,7 +81,6 @@ std::string Cursor::describe(const Token& token) const {
   const std::string quoted = quote(text_of(token));
   if (token.kind == TokenKind::kName) return "the name " + quoted;
   if (token.kind == TokenKind::kNumeral) return "the number " + quoted;
-  if (is_reserved(token.kind)) return "the reserved word " + quoted;
   return quoted;
 }
 
@@ -90,7 +89,12 @@ Span Cursor::expected_span() const {
 }
 
 Diagnostic& Cursor::fail_expected(std::string_view expected) {
-  return fail(DiagnosticId::kExpected, expected_span(), expected, describe(peek()));
+  const Token found = peek();
+  Diagnostic& diagnostic = fail(DiagnosticId::kExpected, expected_span(), expected, describe(found));
+  const std::string_view meant =
+      found.kind == TokenKind::kName ? did_you_mean(text_of(found), {"where", "in", "on", "drop"}) : "";
+  if (!meant.empty()) diagnostic.fix(span_of(found), std::string(meant), fmt::format("write `{}`", meant));
+  return diagnostic;
 }
 
 bool Cursor::expect(TokenKind kind, std::string_view expected) {
@@ -137,11 +141,15 @@ size_t Cursor::past_brackets(size_t index) const {
 
 bool Cursor::statement_starts(size_t index) const {
   const Token& first = token(index);
-  if (first.kind != TokenKind::kName) return false;
+  // A reserved word may have been taken for a name.
+  const bool reserved = is_reserved(first.kind) && first.starts_line;
+  if (first.kind != TokenKind::kName && !reserved) return false;
   if (!first.starts_line && index > 0 && !ends_operand(token(index - 1).kind)) return false;
   switch (token(index + 1).kind) {
     case TokenKind::kEqual:
       return true;
+    case TokenKind::kPlusEqual:
+      return first.starts_line;
     case TokenKind::kColon: {
       const TokenKind type = token(index + 2).kind;
       return type == TokenKind::kElement || (type == TokenKind::kName && first.starts_line);
@@ -158,6 +166,7 @@ bool Cursor::statement_starts(size_t index) const {
       const TokenKind op = token(after).kind;
       const bool extreme = op == TokenKind::kMax || op == TokenKind::kMin;
       return op == TokenKind::kEqual || op == TokenKind::kPlusEqual ||
+             (op == TokenKind::kColon && first.starts_line) ||
              (extreme && token(after + 1).kind == TokenKind::kEqual);
     }
     default:

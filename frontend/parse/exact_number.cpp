@@ -56,9 +56,9 @@ std::optional<ExactNumber> parse_exact_number(std::string_view text) {
     exponent = *parsed;
     text = text.substr(0, e);
   }
-  if (text.empty() || text.size() > kMaxNumberDigits + 1) return std::nullopt;
   const size_t point = std::min(text.find('.'), text.size());
   const bool has_point = point < text.size();
+  if (text.empty() || text.size() - has_point > kMaxNumberDigits) return std::nullopt;
   if (point == 0 || (has_point && point + 1 == text.size())) return std::nullopt;
   cpp_int digits = 0;
   for (size_t i = 0; i < text.size(); ++i) {

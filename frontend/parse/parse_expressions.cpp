@@ -173,22 +173,66 @@ void Parser::parse_argument() {
   scratch_.push_back(parse_expr());
 }
 
+// After `]`: a second list of subscripts is a mistake.
+void Parser::fail_chained_subscripts() {
+  if (!at(TokenKind::kLeftBracket)) return;
+  const Span brackets = {module_.file, after_previous().begin - 1, peek().end};
+  fail(DiagnosticId::kChainedSubscripts, span_of(peek())).fix(brackets, ", ", "write one list");
+}
+
 // After an operand, where neither an operator nor the end of the expression follows.
 void Parser::check_operand_end() {
-  if (!same_line() || at_statement()) return;
+  if (at(TokenKind::kEnd) || peek().starts_line || at_statement()) return;
+  const bool extreme = at(TokenKind::kMax) || at(TokenKind::kMin);
+  if (extreme && peek(1).kind != TokenKind::kEqual) return fail_missing_operator();
   switch (peek().kind) {
+    case TokenKind::kLeftBracket:
+      fail(DiagnosticId::kSubscriptedValue, span_of(peek()));
+      return;
+    case TokenKind::kDotDot:
+      fail(DiagnosticId::kMisplacedRange, span_of(peek()));
+      return;
+    case TokenKind::kDot:
+      fail(DiagnosticId::kMember, span_of(peek()));
+      return;
+    case TokenKind::kAt:
+      fail(DiagnosticId::kForeignOperator, span_of(peek()), "@")
+          .note("a product of matrices is `sum[k](a[i, k] * b[k, j])`");
+      return;
+    case TokenKind::kLeftParen:
     case TokenKind::kName:
     case TokenKind::kNumeral:
     case TokenKind::kElement:
-    case TokenKind::kLeftParen:
-      fail(DiagnosticId::kMissingOperator, after_previous(), describe(peek()));
-      return;
-    case TokenKind::kLeftBracket:
-      fail(DiagnosticId::kSubscriptedValue, span_of(peek()));
+    case TokenKind::kTrue:
+    case TokenKind::kFalse:
+    case TokenKind::kInf:
+    case TokenKind::kNan:
+    case TokenKind::kSum:
+    case TokenKind::kProd:
+    case TokenKind::kAny:
+    case TokenKind::kAll:
+    case TokenKind::kArgmax:
+    case TokenKind::kArgmin:
+    case TokenKind::kExclamation:
+    case TokenKind::kTilde:
+      fail_missing_operator();
       return;
     default:
       return;
   }
+}
+
+void Parser::fail_missing_operator() {
+  const Token& token = peek();
+  Diagnostic& diagnostic = fail(DiagnosticId::kMissingOperator, after_previous(), describe(token));
+  if (token.kind != TokenKind::kName) return;
+  if (text_of(token) == "if") {
+    diagnostic.note("a choice is written `condition ? a : b`");
+    return;
+  }
+  const std::string_view meant = did_you_mean(text_of(token), {"where", "in", "and", "or"});
+  if (meant == "where" || meant == "in")
+    diagnostic.fix(span_of(token), std::string(meant), fmt::format("write `{}`", meant));
 }
 
 }  // namespace tenon::frontend

@@ -97,7 +97,6 @@ Parser::Parsed Parser::parse_name_expr() {
     complain(DiagnosticId::kForeignOperator, span_of(name), "not").fix(span_of(name), "!", "write `!`");
     return parse_unary();
   }
-  if (at(TokenKind::kDot)) fail(DiagnosticId::kMember, span_of(peek()));
   return add_leaf(span_of(name), NameRef{text_of(name)});
 }
 
@@ -118,12 +117,20 @@ Parser::Parsed Parser::parse_access(const Token& name) {
   }
   check_operand_end();
   expect_close(TokenKind::kRightBracket, open, fallback ? "`]`" : "`,` or `]`");
-  if (at(TokenKind::kLeftBracket) && same_line()) {
-    fail(DiagnosticId::kChainedSubscripts, span_of(peek()))
-        .fix({module_.file, peek().begin - 1, peek().end}, ", ", "write one list");
-  }
+  fail_chained_subscripts();
+  if (at(TokenKind::kLeftParen) && same_line()) fail_unknown_reduction(name);
   const Span span = span_from(name.begin);
   return {add_expr(span, first, Access{name_of(name), subscripts, fallback}), span};
+}
+
+// `mean[k](`: nothing but a reduction has both brackets and parentheses.
+void Parser::fail_unknown_reduction(const Token& name) {
+  Diagnostic& diagnostic = fail(DiagnosticId::kUnknownReduction, span_of(name), quote(text_of(name)));
+  diagnostic.note("the reductions are `sum`, `prod`, `max`, `min`, `any`, `all`, `argmax` and `argmin`");
+  if (text_of(name) == "mean") diagnostic.note("a mean is a sum divided, as in `sum[k](x[k]) / f32(N)`");
+  const std::string_view meant =
+      did_you_mean(text_of(name), {"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"});
+  if (!meant.empty()) diagnostic.fix(span_of(name), std::string(meant), fmt::format("write `{}`", meant));
 }
 
 // The name has been taken; `(` is next.

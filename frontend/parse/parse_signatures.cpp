@@ -44,7 +44,9 @@ bool begins_something(TokenKind kind) {
 
 std::optional<Name> Parser::parse_name(std::string_view what) {
   if (at(TokenKind::kName)) return name_of(take());
-  if (!is_reserved(peek().kind) || begins_something(peek().kind)) {
+  const TokenKind next = peek(1).kind;
+  const bool defined = next == TokenKind::kColon || next == TokenKind::kEqual;
+  if (!is_reserved(peek().kind) || (begins_something(peek().kind) && !defined)) {
     fail_expected(fmt::format("the name of {}", what));
     return std::nullopt;
   }
@@ -217,10 +219,7 @@ Type Parser::parse_type() {
     type.shape = parse_subscripts("dimensions", element->span);
     check_operand_end();
     expect_close(TokenKind::kRightBracket, open, "`,` or `]`");
-    if (at(TokenKind::kLeftBracket)) {
-      fail(DiagnosticId::kChainedSubscripts, span_of(peek()))
-          .fix({module_.file, peek().begin - 1, peek().end}, ", ", "write one list");
-    }
+    fail_chained_subscripts();
   }
   type.span = span_from(begin);
   return type;

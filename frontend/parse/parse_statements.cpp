@@ -104,11 +104,8 @@ void Parser::add_statement(Body& body, uint32_t begin, auto payload) {
 }
 
 void Parser::parse_statement(Body& body) {
-  const TokenKind next = peek(1).kind;
-  const bool like_statement = next == TokenKind::kEqual || next == TokenKind::kColon ||
-                              next == TokenKind::kComma || next == TokenKind::kLeftBracket;
-  if (at(TokenKind::kName)) return parse_named_statement(body);
-  if (is_reserved(peek().kind) && !at(TokenKind::kWhere) && like_statement)
+  // A reserved word where a name belongs is reported by whoever reads the name.
+  if (at(TokenKind::kName) || (is_reserved(peek().kind) && at_statement()))
     return parse_named_statement(body);
   fail_statement();
 }
@@ -244,10 +241,7 @@ void Parser::parse_target(IndexedDefinition& definition) {
   check_operand_end();
   expect_close(TokenKind::kRightBracket, open, definition.drop ? "`]`" : "`,` or `]`");
   definition.target_span = span_from(definition.target.span.begin);
-  if (at(TokenKind::kLeftBracket)) {
-    fail(DiagnosticId::kChainedSubscripts, span_of(peek()))
-        .fix({module_.file, peek().begin - 1, peek().end}, ", ", "write one list");
-  }
+  fail_chained_subscripts();
 }
 
 void Parser::parse_drop(IndexedDefinition& definition) {

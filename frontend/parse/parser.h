@@ -99,6 +99,9 @@ class Parser : private Cursor {
   Parsed parse_ellipsis();
   Parsed fail_primary();
   void check_operand_end();
+  void fail_missing_operator();
+  void fail_chained_subscripts();
+  void fail_unknown_reduction(const Token& name);
   void complain_chained_comparison(Span middle);
 
   // --- Operators beyond the grammar (foreign_operators.cpp) ---
