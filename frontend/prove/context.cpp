@@ -81,12 +81,16 @@ Verdict Context::prove(ConditionId goal) {
   if (condition.kind == ConditionKind::kAnd) parts = condition.operands;
   Budget budget{.limit = kStepBudget};
   ConditionId open = terms_.boolean(true);
+  ConditionId suggested = open;
+  bool can_suggest = true;
   for (ConditionId part : parts) {
     Facts facts = problem(part);
     Search search(facts, budget);
     if (search.prove(part, kMaxCases)) continue;
     open = terms_.logical_and(open, part);
-    if (!verdict.suggested_clause) verdict.suggested_clause = suggestion(part, facts, search.leaves());
+    const ConditionId clause = suggestion(part, facts, search.leaves());
+    can_suggest = can_suggest && clause;
+    if (can_suggest) suggested = terms_.logical_and(suggested, clause);
   }
   verdict.steps = budget.steps;
   verdict.out_of_budget = budget.spent();
@@ -94,6 +98,7 @@ Verdict Context::prove(ConditionId goal) {
     verdict.outcome = Outcome::kProved;
     return verdict;
   }
+  if (can_suggest) verdict.suggested_clause = suggested;
   verdict.remaining = terms_.text(open);
   if (launch_known(terms_, terms_.atoms_of(goal))) verdict.launch_check = goal;
   if (std::optional<std::string> values = counterexample(open)) {

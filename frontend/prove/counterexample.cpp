@@ -10,6 +10,7 @@ namespace tenon::prove {
 namespace {
 
 constexpr size_t kMaxLeaves = 12;
+constexpr size_t kMaxTruths = 3;
 constexpr size_t kMaxNodes = 20000;
 constexpr std::array<int64_t, 6> kSizes = {0, 1, 2, 3, 5, 8};
 constexpr std::array<int64_t, 8> kNumbers = {0, 1, -1, 2, 3, 5, 8, -8};
@@ -24,7 +25,13 @@ class Attempt {
 
   std::optional<Counterexample> run() {
     if (!collect()) return std::nullopt;
-    if (!assign(0)) return std::nullopt;
+    bool found = false;
+    for (unsigned bits = 0; bits < (1u << truths_.size()) && !found; ++bits) {
+      unsigned place = 0;
+      for (auto& [condition, truth] : truths_) truth = (bits >> place++) & 1;
+      found = assign(0);
+    }
+    if (!found) return std::nullopt;
     return Counterexample{values_, describe()};
   }
 
@@ -57,7 +64,7 @@ class Attempt {
     std::ranges::sort(leaves_, [&](AtomId a, AtomId b) {
       return std::pair(store_.atom(a).rank, a) < std::pair(store_.atom(b).rank, b);
     });
-    return truths_.size() <= 3;
+    return truths_.size() <= kMaxTruths;
   }
 
   void collect_truths(ConditionId id) {
@@ -70,7 +77,7 @@ class Attempt {
 
   bool assign(size_t index) {
     if (++nodes_ > kMaxNodes) return false;
-    if (index == leaves_.size()) return assign_truths();
+    if (index == leaves_.size()) return opaque_truths_agree() && breaks_goal();
     const AtomId leaf = leaves_[index];
     for (int64_t value : candidates(store_.atom(leaf))) {
       values_[leaf] = value;
@@ -82,7 +89,7 @@ class Attempt {
   }
 
   std::vector<int64_t> candidates(const Atom& atom) {
-    Evaluator evaluator(store_, values_);
+    Evaluator evaluator(store_, values_, truths_);
     std::optional<int64_t> lo;
     std::optional<int64_t> hi;
     if (atom.range.lo && !(lo = evaluator.value(atom.range.lo))) return {};
@@ -125,22 +132,8 @@ class Attempt {
       }
       if (same && values_[leaves_[i]] != values_[leaves_[index]]) return false;
     }
-    return std::ranges::none_of(facts_, [&](ConditionId fact) {
-      return !mentions_truth(fact) && evaluator.holds(fact) == std::optional(false);
-    });
-  }
-
-  bool mentions_truth(ConditionId id) const {
-    return !truths_.empty() && store_.condition(id).kind != ConditionKind::kNonNegative;
-  }
-
-  bool assign_truths() {
-    for (unsigned bits = 0; bits < (1u << truths_.size()); ++bits) {
-      unsigned place = 0;
-      for (auto& [condition, truth] : truths_) truth = (bits >> place++) & 1;
-      if (opaque_truths_agree() && breaks_goal()) return true;
-    }
-    return false;
+    return std::ranges::none_of(
+        facts_, [&](ConditionId fact) { return evaluator.holds(fact) == std::optional(false); });
   }
 
   bool opaque_truths_agree() {

@@ -14,9 +14,10 @@ using Assignment = std::map<AtomId, int64_t>;
 // Truth of opaque conditions, by the id of the one that is not negated.
 using TruthAssignment = std::map<ConditionId, bool>;
 
+// Keeps what it computed, so the assignments must not change while it lives; they are not copied.
 class Evaluator {
  public:
-  Evaluator(const TermStore& store, const Assignment& values, const TruthAssignment& truths = {})
+  Evaluator(const TermStore& store, const Assignment& values, const TruthAssignment& truths)
       : store_(store), values_(values), truths_(truths) {}
 
   // Nothing where a value is not given, leaves 64 bits or lies in an atom that is too large to look into.

@@ -43,7 +43,7 @@ void Facts::take(ConditionId fact) {
       for (ConditionId operand : condition.operands) take(operand);
       return;
     case ConditionKind::kNonNegative:
-      take_inequality(store_->polynomial(condition.term));
+      take_inequality(store_->polynomial(rewrite(condition.term)));
       return;
     case ConditionKind::kZero:
       if (equations_.size() < kMaxEquations) equations_.push_back(condition.term);
@@ -182,6 +182,12 @@ bool Facts::settle_once() {
   for (const Polynomial& p : inequalities) {
     take_inequality(store_->polynomial(rewrite(store_->intern(p))));
   }
+  for (const auto& [atom, bound] : std::map<AtomId, int64_t>(lower_bounds_)) {
+    const TermId self = store_->term_of(atom);
+    const TermId rewritten = rewrite(self);
+    if (rewritten != self)
+      take_inequality(store_->polynomial(store_->sub(rewritten, store_->constant(bound))));
+  }
   const std::vector<ConditionId> alternatives = std::exchange(alternatives_, {});
   for (ConditionId alternative : alternatives) {
     const Condition condition = store_->condition(rewrite(alternative));
@@ -238,7 +244,7 @@ bool Facts::solve_division(AtomId quotient, TermId equation) {
     if (!linear) continue;
     const std::optional<int64_t> a = store_->constant_value(linear->coefficient);
     if (!a) continue;
-    const std::string name = store_->text(store_->term_of(quotient));
+    const std::string name = "(" + store_->text(quotient) + ")";
     if (*a == 1 || *a == -1) {
       const TermId q = introduce(name, store_->term_of(quotient));
       const TermId other = store_->add(linear->rest, store_->mul(coefficient, q));
