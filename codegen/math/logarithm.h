@@ -1,0 +1,90 @@
+// log, log2, log1p in f32. Coefficients: coefficients.py logarithms.
+#pragma once
+
+#include "codegen/math/builder.h"
+#include "codegen/math/exponential.h"
+#include "codegen/math/polynomial.h"
+
+namespace tenon::codegen::math {
+
+inline constexpr int32_t kExponentMask = static_cast<int32_t>(0xFF800000);
+// The bits of 2/3, which become the least of the reduced range.
+inline constexpr int32_t kTwoThirds = 0x3F2AAAAB;
+
+// x = m * 2^e with m in [start, 2 start): m as a float, e in the place of an exponent field.
+template <class B>
+struct ExponentSplit {
+  typename B::F32 m;
+  typename B::I32 exponent_bits;
+};
+
+// For a positive finite x, denormals too; other arguments give some finite value.
+template <MathBuilder B>
+ExponentSplit<B> split_exponent(B& b, typename B::F32 x, int32_t start) {
+  auto scaled = b.bits(b.mul(x, b.f32(0x1p23f)));
+  auto bits = b.select(b.less(x, b.f32(0x1p-126f)), b.isub(scaled, b.i32(23 << 23)), b.bits(x));
+  auto exponent = b.iand(b.isub(bits, b.i32(start)), b.i32(kExponentMask));
+  return {b.from_bits(b.isub(bits, exponent)), exponent};
+}
+
+// `result` for positive finite x; else what lg2.approx says: -inf of zeros, NaN below, infinity and NaN
+// themselves.
+template <MathBuilder B>
+typename B::F32 select_log_result(B& b, typename B::F32 x, typename B::F32 result) {
+  auto ordinary = b.iless_unsigned(b.iadd(b.bits(x), b.i32(-1)), b.i32(0x7F7FFFFF));
+  return b.select(ordinary, result, b.lg2_approx(x));
+}
+
+// (log(1 + f) - f) / f, for f in [-1/3, 1/3].
+template <MathBuilder B>
+typename B::F32 log1p_tail(B& b, typename B::F32 f) {
+  auto p = polynomial(b, f,
+                      std::array{-0x1p-1f, 0x1.5554fap-2f, -0x1.ffff94p-3f, 0x1.99d588p-3f, -0x1.557e36p-3f,
+                                 0x1.1e82bcp-3f, -0x1.f70446p-4f, 0x1.20031p-3f, -0x1.fc7f6ap-4f});
+  return b.mul(p, f);
+}
+
+// 2 ulp at most; 24 instructions.
+template <MathBuilder B>
+typename B::F32 log_f32(B& b, typename B::F32 x) {
+  auto [m, exponent_bits] = split_exponent(b, x, kTwoThirds);
+  auto f = b.sub(m, b.f32(1.0f));
+  auto log_m = b.fma(log1p_tail(b, f), f, f);
+  auto result = b.fma(b.to_f32(exponent_bits), b.f32(0x1.62e43p-24f), log_m);
+  return select_log_result(b, x, result);
+}
+
+// 2 ulp at most; 24 instructions.
+template <MathBuilder B>
+typename B::F32 log2_f32(B& b, typename B::F32 x) {
+  auto [m, exponent_bits] = split_exponent(b, x, kTwoThirds);
+  auto f = b.sub(m, b.f32(1.0f));
+  auto p =
+      polynomial(b, f,
+                 std::array{-0x1.715476p-1f, 0x1.ec70b2p-2f, -0x1.715116p-2f, 0x1.279362p-2f, -0x1.edf7b6p-3f,
+                            0x1.9e3c98p-3f, -0x1.56afbp-3f, 0x1.9daeacp-3f, -0x1.cdd0acp-3f});
+  auto log_m = b.mul(b.fma(p, f, b.f32(kLog2E)), f);
+  auto result = b.fma(b.to_f32(exponent_bits), b.f32(0x1p-23f), log_m);
+  return select_log_result(b, x, result);
+}
+
+// 2 ulp at most; 24 instructions.
+//
+// The exponent e of 1 + x is taken from its rounded sum, and f = (1 + x) 2^-e - 1 = x 2^-e + (2^-e - 1) from
+// x itself.
+template <MathBuilder B>
+typename B::F32 log1p_f32(B& b, typename B::F32 x) {
+  auto sum = b.add(x, b.f32(1.0f));
+  auto exponent = b.iand(b.isub(b.bits(sum), b.i32(kTwoThirds)), b.i32(kExponentMask));
+  auto scaled = b.from_bits(b.isub(b.bits(x), exponent));
+  // 4 * 2^-e is normal for every e up to 128.
+  auto four = b.from_bits(b.isub(b.i32(0x40800000), exponent));
+  auto f = b.add(b.fma(four, b.f32(0.25f), b.f32(-1.0f)), scaled);
+  auto log_m = b.fma(log1p_tail(b, f), f, f);
+  auto result = b.fma(b.to_f32(exponent), b.f32(0x1.62e43p-24f), log_m);
+  result = select_log_result(b, sum, result);
+  // Below 2^-25 the result is x, whose zero keeps its sign.
+  return result;
+}
+
+}  // namespace tenon::codegen::math
