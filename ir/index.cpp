@@ -103,7 +103,8 @@ IndexId IndexPool::from_terms(std::vector<Monomial> terms) {
     for (IndexId atom : merged[i].factors) {
       if (nodes_[atom.index()].kind != IndexKind::kFloorMod) continue;
       auto [e, d] = std::pair(nodes_[atom.index()].a, nodes_[atom.index()].b);
-      Monomial rest = merged[i];
+      const Monomial remainder = merged[i];
+      Monomial rest = remainder;
       rest.factors.erase(std::find(rest.factors.begin(), rest.factors.end(), atom));
       IndexId quotient = floor_div(e, d);
       std::vector<Monomial> wanted = this->terms(mul(mul(from_terms({rest}), quotient), d));
@@ -114,9 +115,7 @@ IndexId IndexPool::from_terms(std::vector<Monomial> terms) {
       std::erase_if(merged, [&](const Monomial& term) {
         return std::find(wanted.begin(), wanted.end(), term) != wanted.end();
       });
-      merged.erase(std::find_if(merged.begin(), merged.end(), [&](const Monomial& term) {
-        return std::find(term.factors.begin(), term.factors.end(), atom) != term.factors.end();
-      }));
+      merged.erase(std::find(merged.begin(), merged.end(), remainder));
       for (const Monomial& term : this->terms(mul(from_terms({rest}), e))) merged.push_back(term);
       return from_terms(std::move(merged));
     }

@@ -103,7 +103,8 @@ TEST(IndexPool, CanonicalFormsKeepTheValue) {
     Pair pair = builder.random(3);
     for (size_t trial = 0; trial < kTrials; ++trial) {
       if (auto value = builder.value(pair.id, trial)) {
-        ASSERT_EQ(*value, pair.values[trial]) << "seed " << seed << ", trial " << trial;
+        ASSERT_EQ(*value, pair.values[trial]) << "seed " << seed << ", trial " << trial << ": "
+            << builder.pool.to_text(pair.id, [](const IndexNode& node) { return "a" + std::to_string(node.reference); });
       }
     }
   }
