@@ -14,6 +14,7 @@ struct Command {
   std::function<ExitStatus()> run;
 };
 
+Command add_compile(CLI::App& parent);
 Command add_devices(CLI::App& parent);
 
 }  // namespace tenon::tools
