@@ -276,7 +276,8 @@ class Lexer {
     }
     Diagnostic& diagnostic = report(DiagnosticId::kForeignComment, begin, begin + 2);
     const size_t end = text_.find("*/", begin + 2);
-    at_ = end == std::string_view::npos ? text_.size() : end + 2;
+    list_.complete = end != std::string_view::npos;
+    at_ = list_.complete ? end + 2 : text_.size();
     starts_line_ = starts_line_ || since(begin).contains('\n');
     diagnostic.note("a comment of several lines has `//` on each of them");
   }

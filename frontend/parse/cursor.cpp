@@ -32,6 +32,9 @@ bool ends_operand(TokenKind kind) {
   }
 }
 
+// A name, or a reserved word that may have been taken for one.
+bool is_word(TokenKind kind) { return kind == TokenKind::kName || is_reserved(kind); }
+
 bool opens(TokenKind kind) { return kind == TokenKind::kLeftParen || kind == TokenKind::kLeftBracket; }
 bool closes(TokenKind kind) { return kind == TokenKind::kRightParen || kind == TokenKind::kRightBracket; }
 
@@ -140,20 +143,26 @@ size_t Cursor::past_brackets(size_t index) const {
 }
 
 bool Cursor::statement_starts(size_t index) const {
+  if (definition_starts(index)) return true;
   const Token& first = token(index);
-  // A reserved word may have been taken for a name.
-  const bool reserved = is_reserved(first.kind) && first.starts_line;
-  if (first.kind != TokenKind::kName && !reserved) return false;
-  if (!first.starts_line && index > 0 && !ends_operand(token(index - 1).kind)) return false;
+  if (!first.starts_line || !is_word(first.kind)) return false;
+  const bool subscripted = token(index + 1).kind == TokenKind::kLeftBracket;
+  const size_t colon = subscripted ? past_brackets(index + 1) : index + 1;
+  const TokenKind type = token(colon + 1).kind;
+  return token(colon).kind == TokenKind::kColon && (type == TokenKind::kElement || type == TokenKind::kName);
+}
+
+bool Cursor::definition_starts(size_t index) const {
+  const Token& first = token(index);
+  if (!is_word(first.kind)) return false;
+  const bool behind_operand =
+      first.kind == TokenKind::kName && (index == 0 || ends_operand(token(index - 1).kind));
+  if (!first.starts_line && !behind_operand) return false;
   switch (token(index + 1).kind) {
     case TokenKind::kEqual:
       return true;
     case TokenKind::kPlusEqual:
       return first.starts_line;
-    case TokenKind::kColon: {
-      const TokenKind type = token(index + 2).kind;
-      return type == TokenKind::kElement || (type == TokenKind::kName && first.starts_line);
-    }
     case TokenKind::kComma: {
       size_t next = index + 1;
       while (token(next).kind == TokenKind::kComma && token(next + 1).kind == TokenKind::kName &&
@@ -166,7 +175,6 @@ bool Cursor::statement_starts(size_t index) const {
       const TokenKind op = token(after).kind;
       const bool extreme = op == TokenKind::kMax || op == TokenKind::kMin;
       return op == TokenKind::kEqual || op == TokenKind::kPlusEqual ||
-             (op == TokenKind::kColon && first.starts_line) ||
              (extreme && token(after + 1).kind == TokenKind::kEqual);
     }
     default:

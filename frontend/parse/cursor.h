@@ -96,8 +96,11 @@ class Cursor {
   size_t position() const { return at_; }
   // Do a declaration's first words stand here? Such words are reserved, so they end whatever is unfinished.
   bool at_declaration() const { return declaration_starts(at_); }
-  // Is this the beginning of a statement beyond doubt: `a = `, `a, b = `, `a: type` or `a[...] =`?
+  // Does this look like the beginning of a statement: `a = `, `a, b = `, `a[...] =`, or, on a new line, `a:
+  // type`?
   bool at_statement() const { return !panicking() && statement_starts(at_); }
+  // The first three of these, which are nothing else in any program.
+  bool at_definition() const { return !panicking() && definition_starts(at_); }
 
  private:
   Diagnostic& muted();
@@ -105,6 +108,7 @@ class Cursor {
   const Token& token(size_t index) const { return tokens_[std::min(index, tokens_.size() - 1)]; }
   bool declaration_starts(size_t index) const;
   bool statement_starts(size_t index) const;
+  bool definition_starts(size_t index) const;
   size_t past_brackets(size_t index) const;
 
   FileId file_;

@@ -31,6 +31,7 @@ std::optional<ReductionKind> reduction_of(TokenKind kind) {
 }  // namespace
 
 Parser::Parsed Parser::parse_primary() {
+  if (peek().starts_line && at_definition()) return fail_primary();
   if (reduction_of(peek().kind)) return parse_reduction_or_extreme();
   switch (peek().kind) {
     case TokenKind::kNumeral: {
