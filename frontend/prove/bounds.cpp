@@ -9,6 +9,31 @@ namespace {
 
 constexpr uint32_t kMaxRangeDepth = 3;
 constexpr int kRangeSteps = 10;
+// Larger polynomials have not led to proofs, and cost time.
+constexpr size_t kMaxSearchMonomials = 24;
+constexpr uint32_t kMaxSearchDegree = 5;
+
+bool all_non_negative(const Polynomial& p) {
+  return std::ranges::all_of(p.monomials, [](const Monomial& m) { return m.coefficient >= 0; });
+}
+
+// Whether some negative monomial divides no positive one: it stays negative whatever lower bounds its atoms
+// have.
+bool has_loose_negative(const Polynomial& p) {
+  return std::ranges::any_of(p.monomials, [&](const Monomial& negative) {
+    return negative.coefficient < 0 && std::ranges::none_of(
+                                           p.monomials,
+                                           [&](const Monomial& positive) {
+                                             return positive.coefficient > 0 &&
+                                                    std::ranges::includes(positive.atoms(), negative.atoms());
+                                           });
+  });
+}
+
+bool too_large(const Polynomial& p) {
+  return p.monomials.size() > kMaxSearchMonomials ||
+         std::ranges::any_of(p.monomials, [](const Monomial& m) { return m.degree > kMaxSearchDegree; });
+}
 
 }  // namespace
 
@@ -26,6 +51,15 @@ std::vector<AtomId> Facts::atoms_by_rank(const Polynomial& p) const {
 }
 
 std::optional<int64_t> Facts::lower_bound(AtomId id, int depth) {
+  if (depth != kLowerBoundDepth) return compute_lower_bound(id, depth);
+  if (cache_version_ != version_) changed();
+  if (auto found = known_lower_bounds_.find(id); found != known_lower_bounds_.end()) return found->second;
+  const std::optional<int64_t> bound = compute_lower_bound(id, depth);
+  known_lower_bounds_.emplace(id, bound);
+  return bound;
+}
+
+std::optional<int64_t> Facts::compute_lower_bound(AtomId id, int depth) {
   std::optional<int64_t> best;
   if (auto found = lower_bounds_.find(id); found != lower_bounds_.end()) best = found->second;
   const Atom& atom = store_->atom(id);
@@ -71,6 +105,8 @@ std::optional<int64_t> Facts::lower_bound_of_operation(const Atom& atom, int dep
 }
 
 bool Facts::clearly_non_negative(const Polynomial& p, int depth) {
+  if (std::optional<int64_t> value = p.constant_value()) return *value >= 0;
+  if (has_loose_negative(p)) return false;
   std::map<AtomId, int64_t> bounds;
   bool shifted = false;
   for (const Monomial& monomial : p.monomials) {
@@ -82,9 +118,6 @@ bool Facts::clearly_non_negative(const Polynomial& p, int depth) {
       shifted |= *bound != 0;
     }
   }
-  auto all_non_negative = [](const Polynomial& q) {
-    return std::ranges::all_of(q.monomials, [](const Monomial& m) { return m.coefficient >= 0; });
-  };
   if (!shifted) return all_non_negative(p);
   // With every atom as its bound plus something that is not negative.
   Polynomial sum;
@@ -115,16 +148,18 @@ Facts::Sign Facts::sign_of(const Polynomial& p) {
 std::optional<Polynomial> Facts::replace_by_range(const Polynomial& p, AtomId atom) {
   const Range range = store_->atom(atom).range;
   if (!range.lo && !range.hi) return std::nullopt;
-  const Sign sign = sign_of(split_by(p, atom).coefficient);
-  if (sign == Sign::kUnknown) return std::nullopt;
-  const bool low = sign == Sign::kNonNegative;
-  const TermId bound = low ? range.lo : range.hi;
+  const std::optional<View> from = view(p, atom);
+  if (!from) return std::nullopt;
+  const TermId bound = from->non_negative ? range.lo : range.hi;
   if (!bound) return std::nullopt;
   const Polynomial end = store_->polynomial(rewrite(bound));
-  const std::optional<Polynomial> fact =
-      low ? add(atom_polynomial(atom), end, -1)
-          : add(add(end, constant_polynomial(-1)).value_or(end), atom_polynomial(atom), -1);
-  return fact ? eliminate(p, atom, *fact) : std::nullopt;
+  std::optional<Polynomial> fact;
+  if (from->non_negative) {
+    fact = add(atom_polynomial(atom), end, -1);
+  } else if (std::optional<Polynomial> last = add(end, constant_polynomial(-1))) {
+    fact = add(*last, atom_polynomial(atom), -1);
+  }
+  return fact ? eliminate(*from, *fact) : std::nullopt;
 }
 
 bool Facts::non_negative_by_ranges(Polynomial p) {
@@ -195,37 +230,42 @@ void Facts::collect_bounds(AtomId id, std::vector<Polynomial>& out) {
   }
 }
 
+std::optional<Facts::View> Facts::view(const Polynomial& p, AtomId atom) {
+  View result{&p, atom, split_by(p, atom).coefficient, true};
+  const Sign sign = sign_of(result.coefficient);
+  if (sign == Sign::kUnknown) return std::nullopt;
+  result.non_negative = sign == Sign::kNonNegative;
+  return result;
+}
+
 // With p = k * atom + r and fact = c * atom + g, k and c of one sign, a = |c| / m and b = |k| / m for a
 // common factor m: a * p - b * fact is free of the atom's linear part. If a * p + (a - 1) - b * fact >= 0
 // then a * p > -a, so p > -1.
-std::optional<Polynomial> Facts::eliminate(const Polynomial& p, AtomId atom, const Polynomial& fact) {
-  AtomSplit in_p = split_by(p, atom);
-  AtomSplit in_fact = split_by(fact, atom);
-  if (in_fact.coefficient.is_zero() || in_p.coefficient.is_zero()) return std::nullopt;
-  if (in_fact.coefficient.contains(atom)) return std::nullopt;
-  const Sign sign = sign_of(in_p.coefficient);
-  if (sign == Sign::kUnknown || sign_of(in_fact.coefficient) != sign) return std::nullopt;
-  Monomial common = common_factor(common_factor(in_p.coefficient), common_factor(in_fact.coefficient));
-  if (sign == Sign::kNonPositive) common.coefficient = -common.coefficient;
-  // Only its product with a and b has a known sign, so an atom of unknown sign is not divided out.
-  Monomial magnitude = common;
-  magnitude.coefficient = 1;
-  if (!clearly_non_negative(monomial_polynomial(magnitude))) {
-    magnitude.degree = 0;
-    common = magnitude;
-    common.factors = {};
-    common.coefficient = sign == Sign::kNonPositive ? -1 : 1;
+std::optional<Polynomial> Facts::eliminate(const View& view, const Polynomial& fact) {
+  if (!fact.contains(view.atom)) return std::nullopt;
+  const AtomSplit in_fact = split_by(fact, view.atom);
+  if (in_fact.coefficient.contains(view.atom)) return std::nullopt;
+  const Sign wanted = view.non_negative ? Sign::kNonNegative : Sign::kNonPositive;
+  if (sign_of(in_fact.coefficient) != wanted) return std::nullopt;
+  Monomial common = common_factor(common_factor(view.coefficient), common_factor(in_fact.coefficient));
+  Polynomial factors = monomial_polynomial(common);
+  // An atom of unknown sign must not be divided out: a and b would not have the sign that they need.
+  if (!clearly_non_negative(factors)) {
+    common = Monomial{};
+    common.coefficient = 1;
   }
+  if (!view.non_negative) common.coefficient = -common.coefficient;
   const std::optional<Polynomial> a = divide(in_fact.coefficient, common);
-  const std::optional<Polynomial> b = divide(in_p.coefficient, common);
+  const std::optional<Polynomial> b = divide(view.coefficient, common);
   if (!a || !b) return std::nullopt;
   const std::optional<Polynomial> slack = add(*a, constant_polynomial(-1));
   if (!slack || !clearly_non_negative(*slack) || !clearly_non_negative(*b)) return std::nullopt;
-  const std::optional<Polynomial> scaled = multiply(*a, p);
+  const std::optional<Polynomial> scaled = multiply(*a, *view.p);
   const std::optional<Polynomial> used = multiply(*b, fact);
   if (!scaled || !used) return std::nullopt;
   const std::optional<Polynomial> difference = add(*scaled, *used, -1);
-  return difference ? add(*difference, *slack) : std::nullopt;
+  std::optional<Polynomial> result = difference ? add(*difference, *slack) : std::nullopt;
+  return result && !too_large(*result) ? result : std::nullopt;
 }
 
 }  // namespace tenon::prove

@@ -22,6 +22,7 @@ void Facts::changed() {
   cache_version_ = version_;
   rewritten_.clear();
   bounds_.clear();
+  known_lower_bounds_.clear();
 }
 
 void Facts::assume(ConditionId fact, FactKind kind) {

@@ -17,6 +17,9 @@ namespace tenon::prove {
 
 class Facts {
  public:
+  // How many operations and ranges deep a constant lower bound is looked for.
+  static constexpr int kLowerBoundDepth = 3;
+
   explicit Facts(TermStore& store) : store_(&store) {}
 
   // Takes effect with the next `settle`.
@@ -41,11 +44,11 @@ class Facts {
   bool is_true(ConditionId opaque) const { return truths_.contains(opaque); }
 
   // Whether p >= 0 follows from constant lower bounds of its atoms alone.
-  bool clearly_non_negative(const Polynomial& p, int depth = 3);
+  bool clearly_non_negative(const Polynomial& p, int depth = kLowerBoundDepth);
   // As above, after replacing symbols by the ends of their ranges.
   bool non_negative_by_ranges(Polynomial p);
   bool clearly_positive(TermId term);
-  std::optional<int64_t> lower_bound(AtomId atom, int depth = 3);
+  std::optional<int64_t> lower_bound(AtomId atom, int depth = kLowerBoundDepth);
 
   // Polynomials that are not negative because of what the atom is: its range, or the law of its operation.
   const std::vector<Polynomial>& bounds(AtomId atom);
@@ -56,9 +59,18 @@ class Facts {
   // Facts that the search may split on: disjunctions, and terms that are not 0.
   const std::vector<ConditionId>& alternatives() const { return alternatives_; }
 
-  // From p, another polynomial that has `fact` (not negative) used against the atom; if it is not negative,
-  // neither is p. Nothing if the fact does not help.
-  std::optional<Polynomial> eliminate(const Polynomial& p, AtomId atom, const Polynomial& fact);
+  // A polynomial seen from one of its atoms: p = coefficient * atom + rest, the coefficient's sign known.
+  struct View {
+    const Polynomial* p;
+    AtomId atom;
+    Polynomial coefficient;
+    bool non_negative;
+  };
+  // Nothing where the sign is not known. The polynomial must outlive the view.
+  std::optional<View> view(const Polynomial& p, AtomId atom);
+  // Another polynomial, got by using `fact` (not negative) against the atom: if it is not negative, neither
+  // is p. Nothing if the fact does not help, or the result would be too large to be worth a step.
+  std::optional<Polynomial> eliminate(const View& view, const Polynomial& fact);
   // The atoms of the monomials (not of operands), those that depend on most others first.
   std::vector<AtomId> atoms_by_rank(const Polynomial& p) const;
 
@@ -78,6 +90,7 @@ class Facts {
   bool settle_once();
   void changed();
   Sign sign_of(const Polynomial& p);
+  std::optional<int64_t> compute_lower_bound(AtomId id, int depth);
   std::optional<int64_t> lower_bound_of_operation(const Atom& atom, int depth);
   void collect_bounds(AtomId id, std::vector<Polynomial>& out);
   std::optional<Polynomial> replace_by_range(const Polynomial& p, AtomId atom);
@@ -104,6 +117,7 @@ class Facts {
   uint32_t cache_version_ = 0;
   std::map<TermId, TermId> rewritten_;
   std::map<AtomId, std::vector<Polynomial>> bounds_;
+  std::map<AtomId, std::optional<int64_t>> known_lower_bounds_;
 };
 
 }  // namespace tenon::prove

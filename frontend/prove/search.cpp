@@ -168,25 +168,26 @@ bool Search::derive(Polynomial p, int depth, uint32_t local_limit) {
   if (!failed_.insert(hash_value(p)).second) return false;
   note_leaf(p);
   const std::vector<AtomId> atoms = facts_.atoms_by_rank(p);
-  // The bounds of an atom itself, those of the quotients that it is in, the assumed facts.
+  // The bounds of an atom itself, the assumed facts, the laws of other atoms that it is in.
   for (AtomId atom : atoms) {
-    if (derive_by(p, atom, facts_.bounds(atom), depth, local_limit)) return true;
-    if (derive_by(p, atom, facts_.inequalities(), depth, local_limit)) return true;
+    const std::optional<Facts::View> view = facts_.view(p, atom);
+    if (!view) continue;
+    if (derive_by(*view, facts_.bounds(atom), depth, local_limit)) return true;
+    if (derive_by(*view, facts_.inequalities(), depth, local_limit)) return true;
     for (AtomId other : atoms) {
       if (other == atom || facts_.store().atom(other).kind == AtomKind::kSymbol) continue;
-      if (derive_by(p, atom, facts_.bounds(other), depth, local_limit)) return true;
+      if (derive_by(*view, facts_.bounds(other), depth, local_limit)) return true;
     }
   }
   return false;
 }
 
-bool Search::derive_by(const Polynomial& p, AtomId atom, const std::vector<Polynomial>& facts, int depth,
+bool Search::derive_by(const Facts::View& view, const std::vector<Polynomial>& facts, int depth,
                        uint32_t local_limit) {
   for (const Polynomial& fact : facts) {
     if (budget_.steps >= local_limit) return false;
-    std::optional<Polynomial> next = facts_.eliminate(p, atom, fact);
-    if (!next) continue;
-    if (derive(*std::move(next), depth - 1, local_limit)) return true;
+    std::optional<Polynomial> next = facts_.eliminate(view, fact);
+    if (next && derive(*std::move(next), depth - 1, local_limit)) return true;
   }
   return false;
 }

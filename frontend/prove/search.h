@@ -37,7 +37,7 @@ class Search {
   bool prove_by_cases(ConditionId goal, int cases);
   // The search over eliminations: `local_limit` is the count of steps at which to stop.
   bool derive(Polynomial p, int depth, uint32_t local_limit);
-  bool derive_by(const Polynomial& p, AtomId atom, const std::vector<Polynomial>& facts, int depth,
+  bool derive_by(const Facts::View& view, const std::vector<Polynomial>& facts, int depth,
                  uint32_t local_limit);
   bool derive_contradiction();
   Polynomial reduced(Polynomial p);
