@@ -96,21 +96,22 @@ class Binder {
 
   Result<void> check_argument(const Parameter& parameter, const LaunchArgument& argument) const {
     using Kind = LaunchArgument::Kind;
-    std::string source = quoted(parameter.source);
     if (argument.kind == Kind::kAbsent)
-      return parameter.role == Role::kResult ? Result<void>() : refuse(source + " is not given");
+      return parameter.role == Role::kResult ? Result<void>()
+                                             : refuse(quoted(parameter.source) + " is not given");
     Kind expected = parameter.by_value() ? Kind::kScalar : Kind::kBuffer;
     if (argument.kind != expected)
-      return refuse(source +
+      return refuse(quoted(parameter.source) +
                     (parameter.by_value() ? " takes a value, not a buffer" : " takes a buffer, not a value"));
     if (!same_storage(argument.type, parameter.type))
-      return refuse(source + " has elements of " + std::string(name(parameter.type)) + ", not of " +
-                    std::string(name(argument.type)));
+      return refuse(quoted(parameter.source) + " has elements of " + std::string(name(parameter.type)) +
+                    ", not of " + std::string(name(argument.type)));
     if (argument.shape.size() != parameter.shape.size())
-      return refuse(source + " has rank " + std::to_string(parameter.shape.size()) +
+      return refuse(quoted(parameter.source) + " has rank " + std::to_string(parameter.shape.size()) +
                     "; the argument has shape " + shape_text(argument.shape));
     if (std::ranges::any_of(argument.shape, [](int64_t extent) { return extent < 0; }))
-      return refuse("the argument for " + source + " has a negative shape, " + shape_text(argument.shape));
+      return refuse("the argument for " + quoted(parameter.source) + " has a negative shape, " +
+                    shape_text(argument.shape));
     return {};
   }
 

@@ -62,18 +62,18 @@ class Planner {
     for (const WorkspaceBuffer& buffer : buffers) {
       TENON_TRY_ASSIGN(Int128 bytes,
                        size(buffer.bytes, 0, kMaxWorkspace - static_cast<Int128>(offsets.back()),
-                            "the size of workspace " + buffer.name));
+                            "the size of workspace ", buffer.name));
       offsets.push_back(align_up(offsets.back() + static_cast<size_t>(bytes)));
     }
     return offsets;
   }
 
   Result<void> plan_one(const Launch& launch, PlannedLaunch& planned) const {
-    TENON_TRY_ASSIGN(Int128 grid, size(launch.grid, 0, kMaxGrid, "the grid of entry " + launch.entry));
+    TENON_TRY_ASSIGN(Int128 grid, size(launch.grid, 0, kMaxGrid, "the grid of entry ", launch.entry));
     if (grid == 0) return {};
     Int128 most_shared = loaded_.device().properties().max_shared_per_block;
     TENON_TRY_ASSIGN(Int128 shared, size(launch.dynamic_shared, 0, most_shared,
-                                         "the dynamic shared memory of entry " + launch.entry + " in bytes"));
+                                         "the bytes of dynamic shared memory of entry ", launch.entry));
     planned.grid = static_cast<uint32_t>(grid);
     planned.block = launch.block;
     planned.dynamic_shared = static_cast<uint32_t>(shared);
@@ -111,22 +111,25 @@ class Planner {
     bool narrow = argument.type == PtxType::kB32;
     TENON_TRY_ASSIGN(Int128 value,
                      size(argument.value, narrow ? INT32_MIN : INT64_MIN, narrow ? UINT32_MAX : INT64_MAX,
-                          "an argument of entry " + launch.entry));
+                          "an argument of entry ", launch.entry));
     return PlannedLaunch::Value{static_cast<uint64_t>(value)};
   }
 
   Result<PlannedLaunch::Value> divisor_value(const Argument& argument, const Launch& launch,
                                              uint32_t MagicDivisor::* half) const {
     constexpr Int128 kAny = Int128{1} << 126;
-    TENON_TRY_ASSIGN(Int128 divisor, size(argument.value, -kAny, kAny, "a divisor of entry " + launch.entry));
+    TENON_TRY_ASSIGN(Int128 divisor, size(argument.value, -kAny, kAny, "a divisor of entry ", launch.entry));
     return PlannedLaunch::Value{magic_divisor(divisor).*half};
   }
 
-  // The value of `expr`, which must lie between `least` and `most`; `what` names it where it does not.
-  Result<Int128> size(const SizeExpr& expr, Int128 least, Int128 most, const std::string& what) const {
+  // The value of `expr`, which must lie between `least` and `most`; `what` and `owner` name it where it does
+  // not.
+  Result<Int128> size(const SizeExpr& expr, Int128 least, Int128 most, std::string_view what,
+                      std::string_view owner) const {
     SizeValue value = evaluate(expr, plan_.binding.symbols);
     if (value.has_value() && value.value >= least && value.value <= most) return value.value;
-    std::string text = what + ", " + to_text(expr, symbol_names(program_)) + ", ";
+    std::string text =
+        std::string(what) + std::string(owner) + ", " + to_text(expr, symbol_names(program_)) + ", ";
     text += value.has_value()
                 ? "is " + to_text(value.value) + ", not in " + to_text(least) + " to " + to_text(most)
                 : "has no value, by " + std::string(to_text(value.fault));

@@ -143,7 +143,7 @@ TEST_F(LaunchTest, LargeSharedMemoryIsAllowedFirst) {
   EXPECT_EQ(driver_.count("cuFuncSetAttribute"), 1u);
   EXPECT_EQ(
       plan_launch(*window, window_arguments(3, 60000, 3)).error().message,
-      "kernel `window` refuses this launch: the dynamic shared memory of entry combine in bytes, N * 4, is "
+      "kernel `window` refuses this launch: the bytes of dynamic shared memory of entry combine, N * 4, is "
       "240000, not in 0 to 166912: N = 60000");
 }
 
