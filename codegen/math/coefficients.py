@@ -161,15 +161,15 @@ def logarithms():
 
     # As a function divided by f, so that the weight stays finite.
     ratio = lambda f: tail(f) / f if f != 0 else mp.mpf(0)
-    fit("log1p(f)/f - 1", ratio, relative, range(1, 10), "-0.3334", "0.3334")
+    fit("log1p(f)/f - 1", ratio, relative, range(1, 9), "-0.3334", "0.3334")
     log2e = to_f32(1 / mp.log(2))
     ratio2 = lambda f: (mp.log1p(f) / f if abs(f) > mp.mpf("1e-12") else 1 - f / 2) / mp.log(2) - log2e
-    fit("log2(1+f)/f - f32(log2 e)", ratio2, lambda f: mp.log(2) * relative(f), range(1, 10), "-0.3334", "0.3334")
+    fit("log2(1+f)/f - f32(log2 e)", ratio2, lambda f: mp.log(2) * relative(f), range(1, 9), "-0.3334", "0.3334")
 
 
 def hyperbolic():
     odd("tanh", mp.tanh, 4, "0.55")
-    odd("sinh", mp.sinh, 4, 1)
+    odd("sinh", mp.sinh, 3, 1)
 
 
 def error_function():

@@ -59,8 +59,8 @@ typename B::F32 expm1_f32(B& b, typename B::F32 x) {
   auto j = b.sub(shifted, b.f32(kToInteger));
   auto f = b.fma(j, b.f32(-kLn2High), y);
   f = b.fma(j, b.f32(-kLn2Low), f);
-  auto tail =
-      polynomial(b, f, std::array{0x1p-1f, 0x1.5554ap-3f, 0x1.55544ap-5f, 0x1.12339ep-7f, 0x1.6e3da6p-10f});
+  auto tail = polynomial(
+      b, f, std::array{0x1.fffffep-2f, 0x1.5554b4p-3f, 0x1.5556f2p-5f, 0x1.122562p-7f, 0x1.6b9ccap-10f});
   // Adding +0 makes the product below have the sign of f where f is a zero.
   auto small = b.fma(b.fma(tail, f, b.f32(0.0f)), f, f);
   auto half_power = b.ex2_approx_ftz(b.sub(shifted, b.f32(kToInteger + 1.0f)));

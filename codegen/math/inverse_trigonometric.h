@@ -13,19 +13,23 @@ namespace tenon::codegen::math {
 inline constexpr float kHalfPiFactorA = 0x1.e599ep-1f;
 inline constexpr float kHalfPiFactorB = 0x1.a7fc14p+0f;
 
-// asin(r) for r = sqrt(q) or any |r| <= 1/2 with q = r^2: 6 instructions.
+// Up to here asin is evaluated directly; beyond, asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)), an angle below
+// 1/2, whose doubled error does not count more than the result's rounding.
+inline constexpr float kAsinBorder = 0.56f;
+
+// asin(r) for |r| <= kAsinBorder and q = r^2: 6 instructions.
 template <MathBuilder B>
 typename B::F32 asin_by_square(B& b, typename B::F32 r, typename B::F32 q) {
   auto p = polynomial(
-      b, q, std::array{0x1.5555bp-3f, 0x1.3307c2p-4f, 0x1.74053ep-5f, 0x1.902c46p-6f, 0x1.5668c6p-5f});
+      b, q, std::array{0x1.555714p-3f, 0x1.329c86p-4f, 0x1.7dfda2p-5f, 0x1.33485ep-6f, 0x1.a0978ap-5f});
   return b.fma(b.mul(p, q), r, r);
 }
 
-// 2 ulp at most; 17 instructions. Above 1/2: asin(a) = pi/2 - 2 asin(sqrt((1 - a) / 2)); NaN beyond 1.
+// 2 ulp at most; 17 instructions. NaN beyond 1.
 template <MathBuilder B>
 typename B::F32 asin_f32(B& b, typename B::F32 x) {
   auto a = b.abs(x);
-  auto outer = b.less(b.f32(0.5f), a);
+  auto outer = b.less(b.f32(kAsinBorder), a);
   auto half = b.fma(a, b.f32(-0.5f), b.f32(0.5f));
   auto r = b.select(outer, b.sqrt_rn(half), a);
   auto angle = asin_by_square(b, r, b.select(outer, half, b.mul(a, a)));
@@ -37,7 +41,7 @@ typename B::F32 asin_f32(B& b, typename B::F32 x) {
 template <MathBuilder B>
 typename B::F32 acos_f32(B& b, typename B::F32 x) {
   auto a = b.abs(x);
-  auto outer = b.less(b.f32(0.5f), a);
+  auto outer = b.less(b.f32(kAsinBorder), a);
   auto half = b.fma(a, b.f32(-0.5f), b.f32(0.5f));
   auto r = b.select(outer, b.sqrt_rn(half), a);
   auto angle = asin_by_square(b, r, b.select(outer, half, b.mul(a, a)));
@@ -54,8 +58,8 @@ template <MathBuilder B>
 typename B::F32 atan_of_fraction(B& b, typename B::F32 z) {
   auto q = b.mul(z, z);
   auto p = polynomial(b, q,
-                      std::array{-0x1.5554dcp-2f, 0x1.9978ecp-3f, -0x1.230a94p-3f, 0x1.b4deb4p-4f,
-                                 -0x1.3550f2p-4f, 0x1.61ef18p-5f, -0x1.0c1896p-6f, 0x1.7ea8a4p-9f});
+                      std::array{-0x1.5554dcp-2f, 0x1.9978eep-3f, -0x1.230ab2p-3f, 0x1.b4dffcp-4f,
+                                 -0x1.35545ap-4f, 0x1.61f896p-5f, -0x1.0c25eap-6f, 0x1.7ec664p-9f});
   return b.fma(b.mul(p, q), z, z);
 }
 

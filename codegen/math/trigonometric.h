@@ -128,12 +128,12 @@ template <MathBuilder B>
 typename B::F32 sin_of_reduced(B& b, const ReducedAngle<B>& angle, typename B::I32 quadrant) {
   auto r = angle.high;
   auto square = b.mul(r, r);
-  auto sine = polynomial(b, square, std::array{-0x1.555544p-3f, 0x1.1106c6p-7f, -0x1.991c28p-13f});
+  auto sine = polynomial(b, square, std::array{-0x1.555546p-3f, 0x1.110776p-7f, -0x1.9952fap-13f});
   // Adding +0 makes the product have the sign of r where r is a zero.
   sine = b.fma(b.fma(sine, square, b.f32(0.0f)), r, angle.low);
   sine = b.add(sine, r);
   auto cosine =
-      polynomial(b, square, std::array{1.0f, -0x1p-1f, 0x1.55554ap-5f, -0x1.6c0c28p-10f, 0x1.99e80cp-16f});
+      polynomial(b, square, std::array{1.0f, -0x1p-1f, 0x1.55554ap-5f, -0x1.6c0c2ap-10f, 0x1.99e908p-16f});
   auto odd = b.not_zero(b.iand(quadrant, b.i32(1)));
   auto value = b.select(odd, cosine, sine);
   auto sign = b.iand(b.shift_left(quadrant, b.i32(30)), b.i32(INT32_MIN));
@@ -161,8 +161,8 @@ typename B::F32 tan_f32(B& b, typename B::F32 x) {
   auto r = angle.high;
   auto square = b.mul(r, r);
   auto ratio = polynomial(b, square,
-                          std::array{0x1.5554dep-2f, 0x1.112deap-3f, 0x1.b5851ep-5f, 0x1.9072ap-6f,
-                                     0x1.96848p-9f, 0x1.33e7c4p-7f});
+                          std::array{0x1.5554dep-2f, 0x1.112deap-3f, 0x1.b58524p-5f, 0x1.907248p-6f,
+                                     0x1.968aeep-9f, 0x1.33e68ep-7f});
   ratio = b.mul(ratio, square);
   // tan(r + low) = tan(r) + low (1 + tan(r)^2); the factor to first order in r^2.
   auto low = b.fma(angle.low, square, angle.low);
