@@ -15,6 +15,12 @@ namespace {
 constexpr int kMaxCases = 6;
 // The newest facts count; a program with more open guards than this proves less.
 constexpr size_t kMaxFacts = 200;
+// The steps of the first attempt at a goal.
+constexpr uint32_t kFirstSteps = 300;
+// A program that has cost this many steps gets few for each further goal, so that its whole compilation stays
+// bounded.
+constexpr uint64_t kTotalSteps = 100'000;
+constexpr uint32_t kStepsWhenSpent = 60;
 
 bool launch_known(const TermStore& store, const std::vector<AtomId>& atoms) {
   return std::ranges::all_of(atoms, [&](AtomId id) {
@@ -66,20 +72,36 @@ bool Context::holds_at_once(ConditionId goal) {
 
 bool Context::holds(ConditionId goal) {
   if (holds_at_once(goal)) return true;
-  Budget budget{.limit = kStepBudget};
-  return Search(problem(goal), budget).prove(goal, kMaxCases);
+  Budget budget{.limit = steps_for(kStepBudget)};
+  const bool proved = Search(problem(goal), budget).prove(goal, kMaxCases);
+  spent_ += budget.steps;
+  return proved;
 }
 
+// First with few steps: most goals need few, and most others have a counterexample, which is quicker to find
+// than that there is no proof.
 Verdict Context::prove(ConditionId goal) {
   Verdict verdict;
   if (holds_at_once(goal)) {
     verdict.outcome = Outcome::kProved;
     return verdict;
   }
+  if (attempt(goal, kFirstSteps, verdict)) return verdict;
+  if (launch_known(terms_, terms_.atoms_of(goal))) verdict.launch_check = goal;
+  if (std::optional<std::string> values = counterexample(goal)) {
+    verdict.outcome = Outcome::kDisproved;
+    verdict.counterexample = *std::move(values);
+  } else if (verdict.out_of_budget) {
+    attempt(goal, kStepBudget, verdict);
+  }
+  return verdict;
+}
+
+bool Context::attempt(ConditionId goal, uint32_t steps, Verdict& verdict) {
   const Condition condition = terms_.condition(goal);
   std::vector<ConditionId> parts = {goal};
   if (condition.kind == ConditionKind::kAnd) parts = condition.operands;
-  Budget budget{.limit = kStepBudget};
+  Budget budget{.limit = steps_for(steps)};
   ConditionId open = terms_.boolean(true);
   ConditionId suggested = open;
   bool can_suggest = true;
@@ -88,24 +110,24 @@ Verdict Context::prove(ConditionId goal) {
     Search search(facts, budget);
     if (search.prove(part, kMaxCases)) continue;
     open = terms_.logical_and(open, part);
-    const ConditionId clause = suggestion(part, facts, search.leaves());
-    can_suggest = can_suggest && clause;
+    const ConditionId clause = can_suggest ? suggestion(part, facts, search.leaves()) : ConditionId();
+    can_suggest = clause.valid();
     if (can_suggest) suggested = terms_.logical_and(suggested, clause);
   }
-  verdict.steps = budget.steps;
+  spent_ += budget.steps;
+  verdict.steps += budget.steps;
   verdict.out_of_budget = budget.spent();
   if (terms_.condition(open).kind == ConditionKind::kTrue) {
-    verdict.outcome = Outcome::kProved;
-    return verdict;
+    verdict = {.outcome = Outcome::kProved, .steps = verdict.steps};
+    return true;
   }
-  if (can_suggest) verdict.suggested_clause = suggested;
+  verdict.suggested_clause = can_suggest ? suggested : ConditionId();
   verdict.remaining = terms_.text(open);
-  if (launch_known(terms_, terms_.atoms_of(goal))) verdict.launch_check = goal;
-  if (std::optional<std::string> values = counterexample(open)) {
-    verdict.outcome = Outcome::kDisproved;
-    verdict.counterexample = *std::move(values);
-  }
-  return verdict;
+  return false;
+}
+
+uint32_t Context::steps_for(uint32_t wanted) const {
+  return spent_ < kTotalSteps ? wanted : std::min(wanted, kStepsWhenSpent);
 }
 
 // A goal at which the search ended, if it does not contradict the facts and does make the condition hold.
@@ -123,6 +145,7 @@ ConditionId Context::suggestion(ConditionId goal, Facts& facts, const std::vecto
 }
 
 std::optional<std::string> Context::counterexample(ConditionId goal) const {
+  if (spent_ >= kTotalSteps) return std::nullopt;
   std::vector<ConditionId> facts;
   std::vector<ConditionId> clauses;
   for (const Fact& fact : facts_) {

@@ -91,12 +91,16 @@ class Context {
   bool holds_at_once(ConditionId goal);
   ConditionId suggestion(ConditionId goal, Facts& facts, const std::vector<Polynomial>& leaves);
   std::optional<std::string> counterexample(ConditionId goal) const;
+  bool attempt(ConditionId goal, uint32_t steps, Verdict& verdict);
+  uint32_t steps_for(uint32_t wanted) const;
 
   TermStore terms_;
   std::vector<Fact> facts_;
   std::vector<size_t> scopes_;
   // What follows from facts_ alone; made when needed.
   std::unique_ptr<Facts> base_;
+  // Steps of all searches so far.
+  uint64_t spent_ = 0;
 };
 
 // Facts for the life of the object.

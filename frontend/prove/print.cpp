@@ -12,7 +12,7 @@ namespace {
 constexpr int kMaxPrinted = 200;
 
 // How tightly a text binds, for parentheses.
-enum class Binding : uint8_t { kOr, kAnd, kSum, kProduct, kPrimary };
+enum class Binding : uint8_t { kOr, kAnd, kSum, kQuotient, kProduct, kPrimary };
 
 struct Text {
   std::string text;
@@ -70,9 +70,9 @@ class Printer {
       case AtomKind::kOpaque:
         return {applied(atom.name, atom.operands, atom.style)};
       case AtomKind::kDiv:
-        return {fmt::format("{} / {}", in(Binding::kProduct, print(atom.operands[0])),
+        return {fmt::format("{} / {}", in(Binding::kQuotient, print(atom.operands[0])),
                             in(Binding::kPrimary, print(atom.operands[1]))),
-                Binding::kProduct};
+                Binding::kQuotient};
       case AtomKind::kMin:
       case AtomKind::kMax:
         return {fmt::format("{}({}, {})", atom.kind == AtomKind::kMin ? "min" : "max",
@@ -85,19 +85,24 @@ class Printer {
   }
 
  private:
+  using Part = std::pair<bool, Text>;
+  using Parts = std::vector<Part>;
+
   Text print(const Polynomial& polynomial) {
-    Polynomial rest = polynomial;
-    std::vector<std::pair<bool, Text>> parts;
-    take_remainders(rest, parts);
-    Polynomial constant;
-    for (bool negative : {false, true}) {
-      for (const Monomial& monomial : rest.monomials) {
-        if (monomial.degree > 0 && (monomial.coefficient < 0) == negative)
-          parts.emplace_back(negative, product(monomial));
-      }
-    }
-    if (const int64_t c = rest.constant_part(); c != 0) parts.emplace_back(c < 0, Text{magnitude(c)});
+    Parts parts = parts_of(polynomial);
+    if (const int64_t c = polynomial.constant_part(); c != 0) parts.emplace_back(c < 0, Text{magnitude(c)});
     return sum(parts);
+  }
+
+  // What is added up, each with whether it is subtracted; without the constant.
+  Parts parts_of(const Polynomial& polynomial) {
+    Polynomial rest = polynomial;
+    std::erase_if(rest.monomials, [](const Monomial& m) { return m.degree == 0; });
+    Parts parts;
+    take_remainders(rest, parts);
+    for (const Monomial& monomial : rest.monomials)
+      parts.emplace_back(monomial.coefficient < 0, product(monomial));
+    return parts;
   }
 
   static std::string magnitude(int64_t c) {
@@ -105,25 +110,27 @@ class Printer {
     return c < 0 ? text.substr(1) : text;
   }
 
-  static Text sum(std::vector<std::pair<bool, Text>>& parts) {
+  static Text sum(Parts parts) {
     if (parts.empty()) return {"0"};
     // A leading minus only where there is nothing else.
-    std::ranges::stable_partition(parts, [](const auto& part) { return !part.first; });
+    std::ranges::stable_partition(parts, [](const Part& part) { return !part.first; });
     if (parts.size() == 1 && !parts[0].first) return parts[0].second;
     Text result{"", Binding::kSum};
     for (const auto& [negative, text] : parts) {
-      const std::string operand = in(Binding::kProduct, text);
-      if (result.text.empty()) {
-        result.text = (negative ? "-" : "") + operand;
+      if (!result.text.empty()) {
+        result.text += (negative ? " - " : " + ") + in(Binding::kQuotient, text);
+      } else if (negative) {
+        // -x / d would be (-x) / d.
+        result.text = "-" + in(Binding::kProduct, text);
       } else {
-        result.text += (negative ? " - " : " + ") + operand;
+        result.text = in(Binding::kQuotient, text);
       }
     }
     return result;
   }
 
   // x - d * (x / d) is x % d: such pieces, times a monomial, are moved from `rest` to `parts`.
-  void take_remainders(Polynomial& rest, std::vector<std::pair<bool, Text>>& parts) {
+  void take_remainders(Polynomial& rest, Parts& parts) {
     for (size_t i = 0; i < rest.monomials.size();) {
       if (!take_remainder(rest, i, parts)) {
         ++i;
@@ -133,7 +140,7 @@ class Printer {
     }
   }
 
-  bool take_remainder(Polynomial& rest, size_t place, std::vector<std::pair<bool, Text>>& parts) {
+  bool take_remainder(Polynomial& rest, size_t place, Parts& parts) {
     const Monomial monomial = rest.monomials[place];
     for (AtomId id : monomial.atoms()) {
       const Atom& atom = store_.atom(id);
@@ -152,9 +159,9 @@ class Printer {
       const std::optional<Polynomial> without = piece ? add(rest, *piece, -1) : std::nullopt;
       if (!without || without->monomials.size() >= rest.monomials.size()) continue;
       rest = *without;
-      Text text{fmt::format("{} % {}", in(Binding::kProduct, print(atom.operands[0])),
+      Text text{fmt::format("{} % {}", in(Binding::kQuotient, print(atom.operands[0])),
                             in(Binding::kPrimary, print(atom.operands[1]))),
-                Binding::kProduct};
+                Binding::kQuotient};
       const bool negative = times.coefficient < 0;
       if (times.degree > 0 || (times.coefficient != 1 && times.coefficient != -1)) {
         if (negative) times.coefficient = -times.coefficient;
@@ -169,24 +176,17 @@ class Printer {
   // Without the sign. A quotient stands first, since `*` and `/` group from the left.
   Text product(const Monomial& monomial) {
     std::vector<Text> factors;
-    for (AtomId atom : monomial.atoms()) {
-      Text text = print_atom(atom);
-      if (text.binding == Binding::kProduct && factors.empty()) {
-        factors.push_back(std::move(text));
-      } else if (text.binding == Binding::kProduct && factors[0].binding != Binding::kProduct) {
-        factors.insert(factors.begin(), std::move(text));
-      } else {
-        factors.push_back(std::move(text));
-      }
-    }
-    const bool quotient_first = !factors.empty() && factors[0].binding == Binding::kProduct;
+    for (AtomId atom : monomial.atoms()) factors.push_back(print_atom(atom));
+    const auto quotient =
+        std::ranges::find_if(factors, [](const Text& text) { return text.binding == Binding::kQuotient; });
+    const bool quotient_first = quotient != factors.end();
+    if (quotient_first) std::rotate(factors.begin(), quotient, quotient + 1);
     if (monomial.coefficient != 1 && monomial.coefficient != -1) {
-      const Text number{magnitude(monomial.coefficient)};
-      factors.insert(quotient_first ? factors.end() : factors.begin(), number);
+      factors.insert(quotient_first ? factors.end() : factors.begin(), Text{magnitude(monomial.coefficient)});
     }
     if (factors.empty()) return {"1"};
     if (factors.size() == 1) return factors[0];
-    Text result{in(Binding::kProduct, factors[0]), Binding::kProduct};
+    Text result{factors[0].text, quotient_first ? Binding::kQuotient : Binding::kProduct};
     for (size_t i = 1; i < factors.size(); ++i) result.text += " * " + in(Binding::kPrimary, factors[i]);
     return result;
   }
@@ -198,51 +198,50 @@ class Printer {
     return text + (style == OpaqueStyle::kSubscripts ? "]" : ")");
   }
 
-  // The positive parts on one side, the negative ones on the other.
-  static std::pair<Polynomial, Polynomial> sides(const Polynomial& p) {
-    Polynomial positive;
-    Polynomial negative;
-    for (Monomial monomial : p.monomials) {
-      if (monomial.coefficient > 0) {
-        positive.monomials.push_back(monomial);
-      } else {
-        monomial.coefficient = monomial.coefficient == INT64_MIN ? INT64_MAX : -monomial.coefficient;
-        negative.monomials.push_back(monomial);
-      }
+  // Added parts on the right, subtracted ones on the left; each side may get the constant.
+  struct Sides {
+    Parts left;
+    Parts right;
+  };
+  Sides sides(const Polynomial& p) {
+    Sides sides;
+    for (auto& [negative, text] : parts_of(p)) {
+      (negative ? sides.left : sides.right).emplace_back(false, std::move(text));
     }
-    return {positive, negative};
+    return sides;
   }
 
-  // Moving a part of x - d * (x / d) to the other side would hide the remainder: print the polynomial whole
-  // then.
-  bool has_remainder(const Polynomial& p) {
-    Polynomial rest = p;
-    std::vector<std::pair<bool, Text>> parts;
-    const int left = left_;
-    take_remainders(rest, parts);
-    left_ = left;
-    return !parts.empty();
+  static void add_constant(Parts& side, int64_t c, bool opposite) {
+    if (c != 0) side.emplace_back((c < 0) != opposite, Text{magnitude(c)});
   }
 
+  // p `op` 0 for a symmetric relation.
   Text relation(const Polynomial& p, std::string_view op) {
-    if (has_remainder(p)) return {fmt::format("{} {} 0", print(p).text, op), Binding::kAnd};
-    const auto [positive, negative] = sides(p);
-    const bool swap = positive.constant_value() && !negative.constant_value();
-    return {fmt::format("{} {} {}", print(swap ? negative : positive).text, op,
-                        print(swap ? positive : negative).text),
+    auto [left, right] = sides(p);
+    const int64_t c = p.constant_part();
+    if (left.empty()) {
+      add_constant(left, c, true);
+      std::swap(left, right);
+    } else {
+      add_constant(c < 0 && !right.empty() ? left : right, c, c < 0 && !right.empty());
+    }
+    return {fmt::format("{} {} {}", sum(std::move(left)).text, op, sum(std::move(right)).text),
             Binding::kAnd};
   }
 
   Text non_negative(const Polynomial& p) {
-    if (has_remainder(p)) return {fmt::format("{} >= 0", print(p).text), Binding::kAnd};
-    auto [positive, negative] = sides(p);
-    const bool strict = p.constant_part() == -1 && negative.monomials.size() > 1;
-    if (strict) negative.monomials.erase(negative.monomials.begin());
-    if (negative.constant_value()) {
-      return {fmt::format("{} >= {}", print(positive).text, print(negative).text), Binding::kAnd};
+    auto [left, right] = sides(p);
+    const int64_t c = p.constant_part();
+    if (left.empty()) {
+      add_constant(left, c, true);
+      return {fmt::format("{} >= {}", sum(std::move(right)).text, sum(std::move(left)).text), Binding::kAnd};
     }
-    return {fmt::format("{} {} {}", print(negative).text, strict ? "<" : "<=", print(positive).text),
-            Binding::kAnd};
+    const bool strict = c == -1 && !right.empty();
+    if (!strict && (c > 0 || right.empty())) add_constant(right, c, false);
+    if (!strict && c < 0 && !right.empty()) add_constant(left, c, true);
+    return {
+        fmt::format("{} {} {}", sum(std::move(left)).text, strict ? "<" : "<=", sum(std::move(right)).text),
+        Binding::kAnd};
   }
 
   Text junction(const Condition& condition) {
