@@ -62,12 +62,27 @@ std::optional<Parser::Operator> Parser::peek_foreign_operator() const {
       if (next == TokenKind::kStar) return foreign(BinaryOp::kMultiply, 9, 2);
       return Operator{BinaryOp::kMultiply, 9};
     case TokenKind::kName:
-      if (at_statement()) return std::nullopt;
+      if (!word_operator_follows()) return std::nullopt;
       if (text_of(peek()) == "and") return foreign(BinaryOp::kLogicalAnd, 2, 1);
       if (text_of(peek()) == "or") return foreign(BinaryOp::kLogicalOr, 1, 1);
       return std::nullopt;
     default:
       return std::nullopt;
+  }
+}
+
+// Is the name that stands next an operator, rather than the name of the next statement? Then an operand
+// follows it.
+bool Parser::word_operator_follows() const {
+  switch (peek(1).kind) {
+    case TokenKind::kEqual:
+    case TokenKind::kPlusEqual:
+    case TokenKind::kColon:
+    case TokenKind::kComma:
+    case TokenKind::kLeftBracket:
+      return false;
+    default:
+      return true;
   }
 }
 

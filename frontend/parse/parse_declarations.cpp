@@ -243,7 +243,7 @@ void Parser::parse_function() {
     if (at(TokenKind::kLeftBracket) || at(TokenKind::kLeftBrace)) fail_unnamed_result(result->span);
     expect(TokenKind::kEqual, "`=` and an expression");
     const ExprId value = parse_expr();
-    check_operand_end();
+    if (!at(TokenKind::kAt)) check_operand_end();
     if (result && !panicking()) function.form = ScalarForm{*result, value};
   } else {
     if (!at(TokenKind::kLeftParen)) fail_expected("`(` and named results, or an element type");

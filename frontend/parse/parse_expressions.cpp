@@ -180,9 +180,24 @@ void Parser::fail_chained_subscripts() {
   fail(DiagnosticId::kChainedSubscripts, span_of(peek())).fix(brackets, ", ", "write one list");
 }
 
-// After an operand, where neither an operator nor the end of the expression follows.
+// After the value of a statement. Whatever begins another statement is right here, also on the same line.
+void Parser::check_value_end() {
+  if (!at(TokenKind::kName)) return check_operand_end();
+  switch (peek(1).kind) {
+    case TokenKind::kEqual:
+    case TokenKind::kColon:
+    case TokenKind::kComma:
+    case TokenKind::kLeftBracket:
+      return;
+    default:
+      check_operand_end();
+  }
+}
+
+// After an operand within brackets, or at the end of a value. No right program has an operand, a bracket or a
+// dot here; the line break that may stand for a forgotten bracket is left to whoever misses that.
 void Parser::check_operand_end() {
-  if (at(TokenKind::kEnd) || peek().starts_line || at_statement()) return;
+  if (at(TokenKind::kEnd) || peek().starts_line || at_definition()) return;
   const bool extreme = at(TokenKind::kMax) || at(TokenKind::kMin);
   if (extreme && peek(1).kind != TokenKind::kEqual) return fail_missing_operator();
   switch (peek().kind) {

@@ -218,7 +218,7 @@ void Parser::parse_definition(Body& body) {
     expect(TokenKind::kEqual, definition.names.size() > 1 ? "`,` or `=`" : "");
   }
   definition.value = parse_expr();
-  check_operand_end();
+  check_value_end();
   add_statement(body, begin, std::move(definition));
 }
 
@@ -229,7 +229,7 @@ void Parser::parse_indexed_definition(Body& body) {
   parse_target(definition);
   parse_assign_op(definition);
   definition.value = parse_expr();
-  check_operand_end();
+  check_value_end();
   add_statement(body, begin, std::move(definition));
 }
 

@@ -98,6 +98,7 @@ class Parser : private Cursor {
   void parse_subscript();
   Parsed parse_ellipsis();
   Parsed fail_primary();
+  void check_value_end();
   void check_operand_end();
   void fail_missing_operator();
   void fail_chained_subscripts();
@@ -117,6 +118,7 @@ class Parser : private Cursor {
   // The operator that stands next, after an operand.
   std::optional<Operator> peek_operator() const;
   std::optional<Operator> peek_foreign_operator() const;
+  bool word_operator_follows() const;
   void complain_foreign_operator(Span span, BinaryOp op);
 
   // --- Helpers ---
