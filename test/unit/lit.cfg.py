@@ -10,5 +10,6 @@ config.name = "tenon-unit"
 config.test_format = lit.formats.GoogleTest(".", "_test")
 config.test_source_root = os.path.join(build, "unit")
 config.test_exec_root = config.test_source_root
-if "TMPDIR" in os.environ:
-    config.environment["TMPDIR"] = os.environ["TMPDIR"]
+for variable in ("TMPDIR", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+    if variable in os.environ:
+        config.environment[variable] = os.environ[variable]
