@@ -29,12 +29,9 @@ enum class TypeRule : uint8_t {
   kLoad,
   kStore,
   kTileReduce,
-  kConvert,
   kMma,
   kLoop,
-  kIf,
   kYield,
-  kAsyncCopy,
 };
 
 enum class Stage : uint8_t { kBody, kTensor, kTile };

@@ -16,6 +16,8 @@ TileModule make_tile_module(const Kernel& kernel, std::string name) {
   module.tensors = kernel.tensors;
   for (const Axis& axis : kernel.axes) module.axes.add({axis.name, TileAxis::Kind::kDomain, 0, axis.extent});
   module.tensor_alignment = SideTable<Tensor, int64_t>(kernel.tensors.size(), 1);
+  for (const Parameter& parameter : kernel.parameters)
+    if (parameter.inout()) module.same_memory.push_back({parameter.input, parameter.output});
   return module;
 }
 

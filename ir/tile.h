@@ -91,13 +91,11 @@ struct TileOp {
   uint64_t bits = 0;
   // kIndex: the expression, over symbols, axes of any kind and index values.
   IndexId index;
-  // kLoad, kStore, kAsyncCopy: exactly one of tensor and buffer (kAsyncCopy: from tensor to buffer).
+  // kLoad, kStore: exactly one of tensor and buffer.
   TensorId tensor;
   BufferId buffer;
   // One a dimension of the tensor or, for an access to shared memory alone, of the buffer.
   std::vector<IndexId> subscripts;
-  // kAsyncCopy: where in the buffer.
-  std::vector<IndexId> buffer_subscripts;
   // Elements moved by one instruction, consecutive registers and addresses; set by vectorize.
   int32_t vector = 1;
   // kTileReduce.
@@ -106,8 +104,6 @@ struct TileOp {
   // kLoop: its counter, and whether its iterations are written out (its count is then a constant).
   AxisId axis;
   bool unroll = false;
-  // kAsyncWait: the number of groups that may be in flight.
-  int32_t pending = 0;
   std::vector<Span> spans;
 };
 
@@ -150,6 +146,8 @@ struct TileModule {
   // each, and the byte alignment of tensors' first elements.
   std::vector<std::pair<IndexId, int64_t>> divisible;
   SideTable<Tensor, int64_t> tensor_alignment;
+  // Input and result tensors of inout parameters, which are the same memory.
+  std::vector<std::pair<TensorId, TensorId>> same_memory;
   // Shared memory of a block in bytes, the largest of the launches; set by allocate-shared.
   int64_t shared_bytes = 0;
 };

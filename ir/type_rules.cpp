@@ -75,12 +75,9 @@ Complaint rule_error(Opcode op, Types operands, ElementType result) {
     case TypeRule::kLoad:
     case TypeRule::kStore:
     case TypeRule::kTileReduce:
-    case TypeRule::kConvert:
     case TypeRule::kMma:
     case TypeRule::kLoop:
-    case TypeRule::kIf:
     case TypeRule::kYield:
-    case TypeRule::kAsyncCopy:
       break;
   }
   return "this is no scalar operation";
