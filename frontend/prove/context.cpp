@@ -70,9 +70,11 @@ bool Context::holds_at_once(ConditionId goal) {
   return facts.contradictory() || terms_.condition(facts.rewrite(goal)).kind == ConditionKind::kTrue;
 }
 
-bool Context::holds(ConditionId goal) {
+bool Context::holds(ConditionId goal) { return holds_within(goal, kStepBudget); }
+
+bool Context::holds_within(ConditionId goal, uint32_t steps) {
   if (holds_at_once(goal)) return true;
-  Budget budget{.limit = steps_for(kStepBudget)};
+  Budget budget{.limit = steps_for(steps)};
   const bool proved = Search(problem(goal), budget).prove(goal, kMaxCases);
   spent_ += budget.steps;
   return proved;
@@ -139,7 +141,7 @@ ConditionId Context::suggestion(ConditionId goal, Facts& facts, const std::vecto
     if (!launch_known(terms_, terms_.atoms_of(clause)) || clause == goal) continue;
     FactScope scope(*this);
     assume(clause);
-    if (!contradictory() && holds(goal)) return clause;
+    if (!holds_within(terms_.boolean(false), kFirstSteps) && holds_within(goal, kFirstSteps)) return clause;
   }
   return {};
 }
@@ -164,7 +166,7 @@ bool Context::divisible(TermId term, int64_t n) {
   if (rest.is_zero()) return true;
   if (rest.constant_value()) return false;
   const TermId remaining = terms_.intern(std::move(rest));
-  return holds(terms_.zero(terms_.floor_mod(remaining, terms_.constant(n))));
+  return holds_within(terms_.zero(terms_.floor_mod(remaining, terms_.constant(n))), kFirstSteps);
 }
 
 TermId Context::simplify(TermId term) {

@@ -89,6 +89,7 @@ class Context {
   Facts& base();
   Facts problem(ConditionId goal);
   bool holds_at_once(ConditionId goal);
+  bool holds_within(ConditionId goal, uint32_t steps);
   ConditionId suggestion(ConditionId goal, Facts& facts, const std::vector<Polynomial>& leaves);
   std::optional<std::string> counterexample(ConditionId goal) const;
   bool attempt(ConditionId goal, uint32_t steps, Verdict& verdict);

@@ -274,21 +274,6 @@ TermId Facts::introduce(std::string_view name, TermId meaning) {
   return symbol;
 }
 
-std::optional<TermId> Facts::in_source_symbols(TermId term) {
-  for (size_t round = 0; round <= introduced_.size(); ++round) {
-    bool found = false;
-    for (AtomId atom : store_->atoms_of(term)) {
-      const auto meaning = introduced_.find(atom);
-      if (meaning == introduced_.end()) continue;
-      if (!meaning->second) return std::nullopt;
-      found = true;
-    }
-    if (!found) return term;
-    term = store_->substitute(term, introduced_);
-  }
-  return std::nullopt;
-}
-
 void Facts::assume_nonempty_ranges(std::span<const AtomId> atoms) {
   std::vector<AtomId> work(atoms.begin(), atoms.end());
   std::set<AtomId> seen;

@@ -113,7 +113,8 @@ class Printer {
   static Text sum(Parts parts) {
     if (parts.empty()) return {"0"};
     // A leading minus only where there is nothing else.
-    std::ranges::stable_partition(parts, [](const Part& part) { return !part.first; });
+    const auto added = std::ranges::find_if(parts, [](const Part& part) { return !part.first; });
+    if (added != parts.end()) std::rotate(parts.begin(), added, added + 1);
     if (parts.size() == 1 && !parts[0].first) return parts[0].second;
     Text result{"", Binding::kSum};
     for (const auto& [negative, text] : parts) {

@@ -136,6 +136,68 @@ class Rewriter : public TermMap {
   Facts& facts_;
 };
 
+// Puts back what the introduced symbols stand for. With K := 128 * q, 128 * q is K again; q alone is K / 128.
+class Restorer : public TermMap {
+ public:
+  Restorer(TermStore& store, const Substitution& meanings, const Substitution& definitions)
+      : TermMap(store), meanings_(meanings), definitions_(definitions) {}
+
+  bool complete() const { return complete_; }
+
+ protected:
+  TermId prepare(TermId term) override {
+    Polynomial p = store_.polynomial(term);
+    for (const auto& [symbol, meaning] : meanings_) {
+      if (!p.contains(symbol)) continue;
+      for (const auto& [defined, value] : definitions_)
+        put_back(p, symbol, defined, store_.polynomial(value));
+    }
+    return store_.intern(std::move(p));
+  }
+
+  TermId map_atom(AtomId atom) override {
+    const auto meaning = meanings_.find(atom);
+    if (meaning == meanings_.end()) return map_operands(atom);
+    complete_ = complete_ && meaning->second;
+    return meaning->second ? meaning->second : store_.term_of(atom);
+  }
+
+ private:
+  // With defined = c * symbol + rest: every k * c * symbol becomes k * (defined - rest).
+  void put_back(Polynomial& p, AtomId symbol, AtomId defined, const Polynomial& value) {
+    const Polynomial coefficient = split_by(value, symbol).coefficient;
+    if (coefficient.monomials.size() != 1 || coefficient.contains(symbol)) return;
+    const std::optional<Monomial> unit =
+        multiply(coefficient.monomials[0], atom_polynomial(symbol).monomials[0]);
+    const std::optional<Polynomial> difference = add(atom_polynomial(defined), value, -1);
+    if (!unit || !difference) return;
+    const std::vector<Monomial> monomials = p.monomials;
+    for (const Monomial& monomial : monomials) {
+      const std::optional<Monomial> factor = divide(monomial, *unit);
+      if (!factor) continue;
+      const std::optional<Polynomial> change = multiply(*difference, monomial_polynomial(*factor));
+      std::optional<Polynomial> changed = change ? add(p, *change) : std::nullopt;
+      if (changed && changed->monomials.size() <= p.monomials.size()) p = *std::move(changed);
+    }
+  }
+
+  const Substitution& meanings_;
+  const Substitution& definitions_;
+  bool complete_ = true;
+};
+
+std::optional<TermId> Facts::in_source_symbols(TermId term) {
+  // A meaning can hold symbols that were introduced before it.
+  for (size_t round = 0; round <= introduced_.size(); ++round) {
+    Restorer restorer(*store_, introduced_, definitions_);
+    const TermId restored = restorer.map(term);
+    if (!restorer.complete()) return std::nullopt;
+    if (restored == term) return term;
+    term = restored;
+  }
+  return std::nullopt;
+}
+
 TermId Facts::rewrite(TermId term) {
   if (cache_version_ != version_) changed();
   if (auto found = rewritten_.find(term); found != rewritten_.end()) return found->second;

@@ -20,6 +20,8 @@ class TermMap {
 
  protected:
   virtual TermId map_atom(AtomId atom) = 0;
+  // What to map instead of the term: an equal one.
+  virtual TermId prepare(TermId term) { return term; }
   virtual ConditionId map_condition(ConditionId id);
   // The same operation on mapped operands.
   TermId map_operands(AtomId id);

@@ -71,7 +71,7 @@ std::vector<AtomId> TermStore::atoms_of(ConditionId condition) const {
 
 TermId TermMap::map(TermId term) {
   if (auto found = terms_.find(term); found != terms_.end()) return found->second;
-  const TermId result = map_polynomial(term);
+  const TermId result = map_polynomial(prepare(term));
   terms_.emplace(term, result);
   return result;
 }

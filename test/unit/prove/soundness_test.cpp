@@ -395,7 +395,7 @@ class Case {
 
 // Cases by seed; TENON_CASES of them when compiled with it.
 #ifndef TENON_PROVE_CASES
-#define TENON_PROVE_CASES 4000
+#define TENON_PROVE_CASES 2000
 #endif
 
 TEST(SoundnessTest, WhatIsProvedHolds) {
