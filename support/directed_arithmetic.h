@@ -38,12 +38,11 @@ constexpr float next_down(float x) { return -next_up(-x); }
 template <Rounding rounding>
 constexpr float round_to_f32(ExactSum exact) {
   auto nearest = static_cast<float>(exact.sum);
-  // An overflow stands for the value one step beyond the largest.
   double value = nearest;
-  value = value > 0x1p128 && exact.sum < value ? 0x1p128 : value;
-  value = value < -0x1p128 && exact.sum > value ? -0x1p128 : value;
   if constexpr (rounding == Rounding::kNearestEven) {
-    // Where the sum lies on the midpoint of two floats the error decides the tie that the conversion broke.
+    // Where the sum lies on the midpoint of two floats the error decides the tie that the conversion broke. An
+    // overflow stands for the value one step beyond the largest.
+    value = value > 0x1p128 ? 0x1p128 : value < -0x1p128 ? -0x1p128 : value;
     float other = value > exact.sum ? next_down(nearest) : next_up(nearest);
     bool tie = value != exact.sum && value - exact.sum == exact.sum - static_cast<double>(other);
     bool wrong = tie && (exact.sum < value ? exact.error < 0 : exact.error > 0);

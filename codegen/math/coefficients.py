@@ -169,7 +169,7 @@ def logarithms():
 
 def hyperbolic():
     odd("tanh", mp.tanh, 4, "0.55")
-    odd("sinh", mp.sinh, 3, 1)
+    odd("sinh", mp.sinh, 5, "2.1")
 
 
 def error_function():

@@ -74,13 +74,15 @@ typename B::F32 log2_f32(B& b, typename B::F32 x) {
 template <MathBuilder B>
 typename B::F32 log1p_f32(B& b, typename B::F32 x) {
   auto sum = b.add(x, b.f32(1.0f));
-  auto exponent = b.iand(b.isub(b.bits(sum), b.i32(kTwoThirds)), b.i32(kExponentMask));
-  auto scaled = b.from_bits(b.isub(b.bits(x), exponent));
+  // Minus e, so that the last fma leaves the sign of a zero: floor((s - c) / n) is -floor((c + n - 1 - s) /
+  // n).
+  auto negated = b.iand(b.isub(b.i32(kTwoThirds + 0x007FFFFF), b.bits(sum)), b.i32(kExponentMask));
+  auto scaled = b.from_bits(b.iadd(b.bits(x), negated));
   // 4 * 2^-e is normal for every e up to 128.
-  auto four = b.from_bits(b.isub(b.i32(0x40800000), exponent));
-  auto f = b.add(b.fma(four, b.f32(0.25f), b.f32(-1.0f)), scaled);
+  auto four = b.from_bits(b.iadd(b.i32(0x40800000), negated));
+  auto f = b.sub(scaled, b.fma(four, b.f32(-0.25f), b.f32(1.0f)));
   auto log_m = b.fma(log1p_tail(b, f), f, f);
-  auto result = b.fma(b.to_f32(exponent), b.f32(0x1.62e43p-24f), log_m);
+  auto result = b.fma(b.to_f32(negated), b.f32(-0x1.62e43p-24f), log_m);
   return select_log_result(b, sum, result);
 }
 

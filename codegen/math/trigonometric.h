@@ -175,7 +175,8 @@ typename B::F32 tan_f32(B& b, typename B::F32 x) {
   auto residual = b.fma(inverse, tangent, b.f32(1.0f));
   residual = b.fma(inverse, lost, residual);
   auto refined = b.fma(inverse, residual, inverse);
-  return b.select(odd, refined, tangent);
+  // A zero keeps its sign.
+  return b.select(odd, refined, b.copysign(tangent, r));
 }
 
 }  // namespace tenon::codegen::math
