@@ -47,7 +47,7 @@ typename B::F32 exp2_f32(B& b, typename B::F32 x) {
   return b.ex2_approx(x);
 }
 
-// 2 ulp at most; 20 instructions.
+// 2 ulp at most; 19 instructions.
 //
 // exp(x) - 1 = 2^j (exp(f) - 1) + (2^j - 1), evaluated at half its size so that j = 128 needs no case of its
 // own.

@@ -37,7 +37,7 @@ typename B::F32 asin_f32(B& b, typename B::F32 x) {
   return b.copysign(b.select(outer, folded, angle), x);
 }
 
-// 2 ulp at most; 17 instructions.
+// 2 ulp at most; 20 instructions.
 template <MathBuilder B>
 typename B::F32 acos_f32(B& b, typename B::F32 x) {
   auto a = b.abs(x);
@@ -63,7 +63,7 @@ typename B::F32 atan_of_fraction(B& b, typename B::F32 z) {
   return b.fma(b.mul(p, q), z, z);
 }
 
-// 2 ulp at most; 17 instructions. Above 1: atan(a) = pi/2 - atan(1/a).
+// 2 ulp at most; 18 instructions. Above 1: atan(a) = pi/2 - atan(1/a).
 template <MathBuilder B>
 typename B::F32 atan_f32(B& b, typename B::F32 x) {
   auto a = b.abs(x);
@@ -73,7 +73,8 @@ typename B::F32 atan_f32(B& b, typename B::F32 x) {
   return b.copysign(b.select(outer, folded, angle), x);
 }
 
-// The angle of the point (x, y), in [-pi, pi]; 2 ulp at most. Zeros and infinities as C's atan2f.
+// The angle of the point (x, y), in [-pi, pi]; 2 ulp at most; 28 instructions. Zeros and infinities as C's
+// atan2f.
 template <MathBuilder B>
 typename B::F32 atan2_f32(B& b, typename B::F32 y, typename B::F32 x) {
   auto ay = b.abs(y);

@@ -67,7 +67,7 @@ typename B::F32 log2_f32(B& b, typename B::F32 x) {
   return select_log_result(b, x, result);
 }
 
-// 2 ulp at most; 23 instructions.
+// 2 ulp at most; 22 instructions.
 //
 // The exponent e of 1 + x is taken from its rounded sum, and f = (1 + x) 2^-e - 1 = x 2^-e + (2^-e - 1) from
 // x itself.

@@ -140,21 +140,21 @@ typename B::F32 sin_of_reduced(B& b, const ReducedAngle<B>& angle, typename B::I
   return b.from_bits(b.ixor(b.bits(value), sign));
 }
 
-// 2 ulp at most.
+// 2 ulp at most; 24 instructions below 2^16.
 template <MathBuilder B>
 typename B::F32 sin_f32(B& b, typename B::F32 x) {
   auto angle = reduce_angle(b, x, ReductionError::kHalfUlp);
   return sin_of_reduced(b, angle, angle.quadrant);
 }
 
-// 2 ulp at most.
+// 2 ulp at most; 25 instructions below 2^16.
 template <MathBuilder B>
 typename B::F32 cos_f32(B& b, typename B::F32 x) {
   auto angle = reduce_angle(b, x, ReductionError::kHalfUlp);
   return sin_of_reduced(b, angle, b.iadd(angle.quadrant, b.i32(1)));
 }
 
-// 2 ulp at most. In odd quadrants tan(x) = -1 / tan(r).
+// 2 ulp at most; 36 instructions below 2^16. In odd quadrants tan(x) = -1 / tan(r).
 template <MathBuilder B>
 typename B::F32 tan_f32(B& b, typename B::F32 x) {
   auto angle = reduce_angle(b, x, ReductionError::kNone);
