@@ -104,7 +104,9 @@ TEST(IndexPool, CanonicalFormsKeepTheValue) {
     for (size_t trial = 0; trial < kTrials; ++trial) {
       if (auto value = builder.value(pair.id, trial)) {
         ASSERT_EQ(*value, pair.values[trial]) << "seed " << seed << ", trial " << trial << ": "
-            << builder.pool.to_text(pair.id, [](const IndexNode& node) { return "a" + std::to_string(node.reference); });
+                                              << builder.pool.to_text(pair.id, [](const IndexNode& node) {
+                                                   return "a" + std::to_string(node.reference);
+                                                 });
       }
     }
   }
