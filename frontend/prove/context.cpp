@@ -51,7 +51,13 @@ Facts& Context::base() {
   if (base_) return *base_;
   base_ = std::make_unique<Facts>(terms_);
   const size_t first = facts_.size() > kMaxFacts ? facts_.size() - kMaxFacts : 0;
-  for (size_t i = first; i < facts_.size(); ++i) base_->assume(facts_[i].condition, facts_[i].kind);
+  std::vector<AtomId> atoms;
+  for (size_t i = first; i < facts_.size(); ++i) {
+    base_->assume(facts_[i].condition, facts_[i].kind);
+    const std::vector<AtomId> mentioned = terms_.atoms_of(facts_[i].condition);
+    atoms.insert(atoms.end(), mentioned.begin(), mentioned.end());
+  }
+  base_->assume_nonempty_ranges(atoms);
   base_->settle();
   return *base_;
 }
@@ -59,7 +65,6 @@ Facts& Context::base() {
 Facts Context::problem(ConditionId goal) {
   Facts facts = base();
   facts.assume_nonempty_ranges(terms_.atoms_of(goal));
-  for (const Fact& fact : facts_) facts.assume_nonempty_ranges(terms_.atoms_of(fact.condition));
   facts.settle();
   facts.name_divisors(goal);
   return facts;
@@ -170,7 +175,15 @@ bool Context::divisible(TermId term, int64_t n) {
 }
 
 TermId Context::simplify(TermId term) {
-  Facts& facts = base();
+  const std::vector<AtomId> atoms = terms_.atoms_of(term);
+  const bool has_operations = std::ranges::any_of(atoms, [&](AtomId id) {
+    const AtomKind kind = terms_.atom(id).kind;
+    return kind != AtomKind::kSymbol && kind != AtomKind::kOpaque;
+  });
+  if (!has_operations) return base().in_source_symbols(base().rewrite(term)).value_or(term);
+  Facts facts = base();
+  facts.assume_nonempty_ranges(atoms);
+  facts.settle();
   return facts.in_source_symbols(facts.rewrite(term)).value_or(term);
 }
 

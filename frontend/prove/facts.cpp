@@ -287,6 +287,9 @@ void Facts::assume_nonempty_ranges(std::span<const AtomId> atoms) {
       for (AtomId atom : store_->atoms_of(bound)) work.push_back(atom);
     }
     if (range.lo && range.hi) take(store_->lt(range.lo, range.hi));
+    // What is known of the value beyond its range.
+    const auto low = lower_bounds_.find(id);
+    if (range.hi && low != lower_bounds_.end()) take(store_->lt(store_->constant(low->second), range.hi));
   }
 }
 

@@ -218,15 +218,17 @@ class Printer {
 
   // p `op` 0 for a symmetric relation.
   Text relation(const Polynomial& p, std::string_view op) {
-    auto [left, right] = sides(p);
+    auto [subtracted, added] = sides(p);
     const int64_t c = p.constant_part();
-    if (left.empty()) {
-      add_constant(left, c, true);
-      std::swap(left, right);
+    if (added.empty()) {
+      add_constant(added, c, false);
+      std::swap(subtracted, added);
+    } else if (c > 0 && !subtracted.empty()) {
+      add_constant(added, c, false);
     } else {
-      add_constant(c < 0 && !right.empty() ? left : right, c, c < 0 && !right.empty());
+      add_constant(subtracted, c, true);
     }
-    return {fmt::format("{} {} {}", sum(std::move(left)).text, op, sum(std::move(right)).text),
+    return {fmt::format("{} {} {}", sum(std::move(added)).text, op, sum(std::move(subtracted)).text),
             Binding::kAnd};
   }
 

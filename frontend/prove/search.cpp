@@ -64,7 +64,8 @@ bool Search::prove_any(const std::vector<ConditionId>& goals, int cases) {
       return true;
     }
   }
-  if (cases <= 0) return false;
+  if (cases <= 0 || budget_.spent()) return false;
+  charge_for_case();
   Facts facts = facts_;
   for (size_t i = 0; i + 1 < goals.size(); ++i)
     facts.assume(facts.store().logical_not(goals[i]), FactKind::kGuard);
@@ -83,12 +84,16 @@ bool Search::prove_non_negative(TermId term, int cases) {
 
 bool Search::case_holds(ConditionId goal, ConditionId fact, int cases,
                         std::optional<std::pair<AtomId, TermId>> definition) {
+  charge_for_case();
   Facts facts = facts_;
   if (definition) facts.define(definition->first, definition->second);
   facts.assume(fact, FactKind::kGuard);
   facts.settle();
   return Search(std::move(facts), budget_).prove(goal, cases - 1);
 }
+
+// A case rewrites every fact.
+void Search::charge_for_case() { budget_.steps += 2 + static_cast<uint32_t>(facts_.inequalities().size()); }
 
 bool Search::prove_by_cases(ConditionId goal, int cases) {
   TermStore& store = facts_.store();

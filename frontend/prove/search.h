@@ -43,6 +43,7 @@ class Search {
   Polynomial reduced(Polynomial p);
   bool case_holds(ConditionId goal, ConditionId fact, int cases,
                   std::optional<std::pair<AtomId, TermId>> definition = {});
+  void charge_for_case();
   void note_leaf(const Polynomial& p);
 
   Facts facts_;
