@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "emulator/device.h"
+#include "emulator/driver_api.h"
 #include "runtime/device.h"
 #include "runtime/driver.h"
 #include "support/targets.h"
@@ -46,10 +48,18 @@ Result<void> print_cuda_devices() {
   return print_devices(table, "cuda");
 }
 
+Result<void> print_emulated_device() {
+  auto device = std::make_shared<emulator::Device>();
+  TENON_TRY_ASSIGN(std::unique_ptr<emulator::Installation> installation,
+                   emulator::Installation::create({device}));
+  return print_devices(installation->table(), "emulator");
+}
+
 ExitStatus run_devices() {
   if (Result<void> cuda = print_cuda_devices(); !cuda)
     fmt::print("{:<10} none: {}\n", "cuda", cuda.error().message);
-  return kOk;
+  Result<void> emulated = print_emulated_device();
+  return emulated ? kOk : failed(emulated.error());
 }
 
 }  // namespace

@@ -19,7 +19,9 @@ namespace {
 
 constexpr const char* kVersion = "tenon " TENON_VERSION;
 
-std::vector<Command> add_commands(CLI::App& app) { return {add_compile(app), add_devices(app)}; }
+std::vector<Command> add_commands(CLI::App& app) {
+  return {add_compile(app), add_emulate(app), add_devices(app)};
+}
 
 // The deepest command that the line named, whose options it can have meant.
 const CLI::App& innermost(const CLI::App& app) {
