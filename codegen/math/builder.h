@@ -25,7 +25,7 @@ struct ReducedAngle {
   typename B::I32 quadrant;
 };
 
-// Values are cheap to copy. F32, F64, I32, I64 and Bool may be one type, hence the `i` of the integer
+// Values are cheap to copy. F64 is a type of its own; F32, I32, I64 and Bool may be one, hence the `i` of the integer
 // operations.
 // clang-format off
 template <class B>
