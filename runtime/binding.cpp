@@ -1,5 +1,7 @@
 #include "runtime/binding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -18,10 +20,8 @@ struct Origin {
   size_t axis = 0;
 };
 
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
-
 std::string axis_text(const Parameter& parameter, size_t axis) {
-  return "axis " + std::to_string(axis) + " of " + quoted(parameter.source);
+  return fmt::format("axis {} of `{}`", axis, parameter.source);
 }
 
 // An i64 array is a fine index array.
@@ -83,12 +83,15 @@ class Binder {
   }
 
  private:
-  std::unexpected<Error> refuse(const std::string& reason) const { return runtime::refuse(program_, reason); }
+  template <class... Args>
+  std::unexpected<Error> refuse(fmt::format_string<Args...> reason, Args&&... args) const {
+    return runtime::refuse(program_, fmt::format(reason, std::forward<Args>(args)...));
+  }
 
   Result<void> check_arguments() const {
     if (arguments_.size() != program_.parameters.size())
-      return refuse("it takes " + std::to_string(program_.parameters.size()) +
-                    " arguments, results included, not " + std::to_string(arguments_.size()));
+      return refuse("it takes {} arguments, results included, not {}", program_.parameters.size(),
+                    arguments_.size());
     for (uint32_t i = 0; i < arguments_.size(); ++i)
       TENON_TRY(check_argument(program_.parameters[ParameterId(i)], arguments_[i]));
     return {};
@@ -97,20 +100,19 @@ class Binder {
   Result<void> check_argument(const Parameter& parameter, const LaunchArgument& argument) const {
     using Kind = LaunchArgument::Kind;
     if (argument.kind == Kind::kAbsent)
-      return parameter.role == Role::kResult ? Result<void>()
-                                             : refuse(quoted(parameter.source) + " is not given");
+      return parameter.role == Role::kResult ? Result<void>() : refuse("`{}` is not given", parameter.source);
     Kind expected = parameter.by_value() ? Kind::kScalar : Kind::kBuffer;
     if (argument.kind != expected)
-      return refuse(quoted(parameter.source) +
-                    (parameter.by_value() ? " takes a value, not a buffer" : " takes a buffer, not a value"));
+      return refuse("`{}` takes a {}", parameter.source,
+                    parameter.by_value() ? "value, not a buffer" : "buffer, not a value");
     if (!same_storage(argument.type, parameter.type))
-      return refuse(quoted(parameter.source) + " has elements of " + std::string(name(parameter.type)) +
-                    ", not of " + std::string(name(argument.type)));
+      return refuse("`{}` has elements of {}, not of {}", parameter.source, name(parameter.type),
+                    name(argument.type));
     if (argument.shape.size() != parameter.shape.size())
-      return refuse(quoted(parameter.source) + " has rank " + std::to_string(parameter.shape.size()) +
-                    "; the argument has shape " + shape_text(argument.shape));
+      return refuse("`{}` has rank {}; the argument has shape {}", parameter.source, parameter.shape.size(),
+                    shape_text(argument.shape));
     if (std::ranges::any_of(argument.shape, [](int64_t extent) { return extent < 0; }))
-      return refuse("the argument for " + quoted(parameter.source) + " has a negative shape, " +
+      return refuse("the argument for `{}` has a negative shape, {}", parameter.source,
                     shape_text(argument.shape));
     return {};
   }
@@ -130,7 +132,7 @@ class Binder {
         return symbol.kind == SymbolKind::kDimension && symbol.name == size.name;
       });
       if (found == program_.symbols.end()) return unknown_size(size.name);
-      if (size.value < 0) return refuse("size " + size.name + " is negative: " + std::to_string(size.value));
+      if (size.value < 0) return refuse("size {} is negative: {}", size.name, size.value);
       SymbolId id(static_cast<uint32_t>(found - program_.symbols.begin()));
       TENON_TRY(bind_symbol(id, size.value, {Origin::Kind::kNamed}));
     }
@@ -141,8 +143,8 @@ class Binder {
     std::string known;
     for (const Symbol& symbol : program_.symbols)
       if (symbol.kind == SymbolKind::kDimension) known += (known.empty() ? "" : ", ") + symbol.name;
-    return fail(ErrorKind::kUsage, "kernel " + quoted(program_.name) + " has no size " + quoted(name) +
-                                       (known.empty() ? "; it has none" : "; it has " + known));
+    return fail(ErrorKind::kUsage, fmt::format("kernel `{}` has no size `{}`; it has {}", program_.name, name,
+                                               known.empty() ? "none" : known));
   }
 
   Result<void> bind_axes() {
@@ -164,8 +166,8 @@ class Binder {
       if (symbol.kind != SymbolKind::kScalar) continue;
       Int128 value = integer_value(arguments_[symbol.parameter.index()]);
       if (symbol.fixed && *symbol.fixed != value)
-        return refuse(quoted(program_.parameters[symbol.parameter].source) + " is " + to_text(value) +
-                      ", but " + std::to_string(*symbol.fixed) + " was fixed when compiling");
+        return refuse("`{}` is {}, but {} was fixed when compiling",
+                      program_.parameters[symbol.parameter].source, to_text(value), *symbol.fixed);
       binding_.symbols[i] = value;
       origins_[i] = {Origin::Kind::kNamed};
     }
@@ -178,8 +180,9 @@ class Binder {
       known = origin;
       binding_.symbols[id.index()] = value;
     } else if (binding_.symbols[id.index()] != value) {
-      return refuse("size " + program_.symbols[id].name + " is " + to_text(binding_.symbols[id.index()]) +
-                    " " + origin_text(known) + ", but " + to_text(value) + " " + origin_text(origin));
+      return refuse("size {} is {} {}, but {} {}", program_.symbols[id].name,
+                    to_text(binding_.symbols[id.index()]), origin_text(known), to_text(value),
+                    origin_text(origin));
     }
     return {};
   }
@@ -201,20 +204,20 @@ class Binder {
   Result<void> require_all() const {
     for (uint32_t i = 0; i < origins_.size(); ++i)
       if (origins_[i].kind == Origin::Kind::kUnbound)
-        return refuse("size " + program_.symbols[SymbolId(i)].name +
-                      " stands alone in the shape of no argument; give it by name");
+        return refuse("size {} stands alone in the shape of no argument; give it by name",
+                      program_.symbols[SymbolId(i)].name);
     return {};
   }
 
   Result<void> check_clause(const Clause& clause) const {
     SizeValue value = evaluate(clause.condition, binding_.symbols);
     if (value.holds()) return {};
-    std::string message = quoted(clause.text) + " does not hold";
-    if (!value.has_value()) message += ", by " + std::string(to_text(value.fault));
+    std::string message = fmt::format("`{}` does not hold", clause.text);
+    if (!value.has_value()) message += fmt::format(", by {}", to_text(value.fault));
     std::string values = values_text(program_, clause.condition, binding_.symbols);
     if (!values.empty()) message += ": " + values;
     if (clause.implicit) message += "\nIt is needed by " + clause.reason;
-    return refuse(message);
+    return refuse("{}", message);
   }
 
   Result<void> check_shape(ParameterId id) {
@@ -224,13 +227,12 @@ class Binder {
     for (size_t axis = 0; axis < parameter.shape.size(); ++axis) {
       TENON_TRY_ASSIGN(int64_t extent, extent_of(parameter, axis));
       if (argument.kind == LaunchArgument::Kind::kBuffer && argument.shape[axis] != extent)
-        return refuse(axis_text(parameter, axis) + " is " + described_extent(parameter, axis) +
-                      ", but the argument has " + std::to_string(argument.shape[axis]));
+        return refuse("{} is {}, but the argument has {}", axis_text(parameter, axis),
+                      described_extent(parameter, axis), argument.shape[axis]);
       shape.push_back(extent);
     }
     Result<int64_t> bytes = checked_byte_count(parameter.type, shape);
-    if (!bytes)
-      return refuse(quoted(parameter.source) + " with shape " + shape_text(shape) + " is too large");
+    if (!bytes) return refuse("`{}` with shape {} is too large", parameter.source, shape_text(shape));
     binding_.shapes.push_back(std::move(shape));
     binding_.bytes.push_back(*bytes);
     return {};
@@ -241,10 +243,10 @@ class Binder {
     std::optional<int64_t> extent = value.as_int64();
     if (extent && *extent >= 0) return *extent;
     if (!value.has_value())
-      return refuse(axis_text(parameter, axis) + " has no size, by " + std::string(to_text(value.fault)) +
-                    ": " + values_text(program_, parameter.shape[axis], binding_.symbols));
-    return refuse(axis_text(parameter, axis) + " comes out " + (value.value < 0 ? "negative" : "too large") +
-                  ": " + described_extent(parameter, axis));
+      return refuse("{} has no size, by {}: {}", axis_text(parameter, axis), to_text(value.fault),
+                    values_text(program_, parameter.shape[axis], binding_.symbols));
+    return refuse("{} comes out {}: {}", axis_text(parameter, axis),
+                  value.value < 0 ? "negative" : "too large", described_extent(parameter, axis));
   }
 
   // "M - 1 = 2 with M = 3"; only "2" where the extent is a number or one size, which says all.
@@ -266,16 +268,15 @@ class Binder {
 Result<void> check_address(const Program& program, const Parameter& parameter, const LaunchArgument& argument,
                            int64_t bytes) {
   if (argument.kind == LaunchArgument::Kind::kAbsent)
-    return refuse(program, quoted(parameter.source) + " is not given");
+    return refuse(program, fmt::format("`{}` is not given", parameter.source));
   if (bytes == 0) return {};
   if (argument.address == 0)
-    return refuse(program, "the buffer for " + quoted(parameter.source) + " is null");
+    return refuse(program, fmt::format("the buffer for `{}` is null", parameter.source));
   if (argument.address % byte_size(parameter.type) != 0)
-    return refuse(program, "the buffer for " + quoted(parameter.source) +
-                               " is not aligned to its elements of " +
-                               std::to_string(byte_size(parameter.type)) + " bytes");
+    return refuse(program, fmt::format("the buffer for `{}` is not aligned to its elements of {} bytes",
+                                       parameter.source, byte_size(parameter.type)));
   if (argument.address + static_cast<uint64_t>(bytes) < argument.address)
-    return refuse(program, "the buffer for " + quoted(parameter.source) + " runs past the end of memory");
+    return refuse(program, fmt::format("the buffer for `{}` runs past the end of memory", parameter.source));
   return {};
 }
 
@@ -324,9 +325,10 @@ Result<void> check_addresses(const Program& program, const Binding& binding,
     for (size_t j = 0; j < i; ++j) {
       bool written = ranges[i].parameter->role != Role::kInput || ranges[j].parameter->role != Role::kInput;
       if (written && ranges[i].begin < ranges[j].end && ranges[j].begin < ranges[i].end)
-        return refuse(program, "the buffers for " + quoted(ranges[j].parameter->source) + " and " +
-                                   quoted(ranges[i].parameter->source) +
-                                   " overlap, and the kernel writes to one of them");
+        return refuse(
+            program,
+            fmt::format("the buffers for `{}` and `{}` overlap, and the kernel writes to one of them",
+                        ranges[j].parameter->source, ranges[i].parameter->source));
     }
   return {};
 }
@@ -346,7 +348,7 @@ std::string values_text(const Program& program, const SizeExpr& expr, std::span<
 }
 
 std::unexpected<Error> refuse(const Program& program, const std::string& reason) {
-  return fail(ErrorKind::kRefused, "kernel " + quoted(program.name) + " refuses this launch: " + reason);
+  return fail(ErrorKind::kRefused, fmt::format("kernel `{}` refuses this launch: {}", program.name, reason));
 }
 
 }  // namespace tenon::runtime

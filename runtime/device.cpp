@@ -1,5 +1,7 @@
 #include "runtime/device.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
@@ -10,10 +12,8 @@ namespace {
 
 Error driver_error(const DriverTable& table, CUresult result, std::string_view function,
                    std::string_view purpose) {
-  std::string message(function);
-  message += " failed";
-  if (!purpose.empty()) (message += ' ') += purpose;
-  return {ErrorKind::kDevice, message + ": " + result_text(table, result)};
+  return {ErrorKind::kDevice, fmt::format("{} failed{}{}: {}", function, purpose.empty() ? "" : " ", purpose,
+                                          result_text(table, result))};
 }
 
 // For calls before there is a context.
@@ -50,10 +50,10 @@ Result<DeviceProperties> read_properties(const DriverTable& table, CUdevice devi
 std::string result_text(const DriverTable& table, CUresult result) {
   const char* name = nullptr;
   if (table.cuGetErrorName(result, &name) != kCudaSuccess || name == nullptr)
-    return "CUresult " + std::to_string(result);
+    return fmt::format("CUresult {}", result);
   const char* text = nullptr;
   if (table.cuGetErrorString(result, &text) != kCudaSuccess || text == nullptr) return name;
-  return std::string(name) + " (" + text + ")";
+  return fmt::format("{} ({})", name, text);
 }
 
 Result<int> device_count(const DriverTable& table) {
@@ -69,8 +69,8 @@ Result<std::shared_ptr<Device>> Device::open(const DriverTable& table, int ordin
   TENON_TRY_ASSIGN(int count, device_count(table));
   if (count == 0) return fail(ErrorKind::kDevice, "the driver finds no device");
   if (ordinal < 0 || ordinal >= count)
-    return fail(ErrorKind::kUsage, "there is no device " + std::to_string(ordinal) + "; the driver finds " +
-                                       std::to_string(count) + (count == 1 ? " device" : " devices"));
+    return fail(ErrorKind::kUsage, fmt::format("there is no device {}; the driver finds {} device{}", ordinal,
+                                               count, count == 1 ? "" : "s"));
   CUdevice device = 0;
   TENON_TRY(plain_check(table, table.cuDeviceGet(&device, ordinal), "cuDeviceGet"));
   TENON_TRY_ASSIGN(DeviceProperties properties, read_properties(table, device));
@@ -119,21 +119,21 @@ std::unexpected<Error> Device::failure(CUresult result, std::string_view functio
 Result<void> Device::copy_to_device(CUdeviceptr to, std::span<const std::byte> from) {
   if (from.empty()) return {};
   return run(
-      "cuMemcpyHtoD", [&] { return "to copy " + std::to_string(from.size()) + " bytes to the device"; },
+      "cuMemcpyHtoD", [&] { return fmt::format("to copy {} bytes to the device", from.size()); },
       [&](const DriverTable& table) { return table.cuMemcpyHtoD(to, from.data(), from.size()); });
 }
 
 Result<void> Device::copy_to_host(std::span<std::byte> to, CUdeviceptr from) {
   if (to.empty()) return {};
   return run(
-      "cuMemcpyDtoH", [&] { return "to copy " + std::to_string(to.size()) + " bytes from the device"; },
+      "cuMemcpyDtoH", [&] { return fmt::format("to copy {} bytes from the device", to.size()); },
       [&](const DriverTable& table) { return table.cuMemcpyDtoH(to.data(), from, to.size()); });
 }
 
 Result<void> Device::fill(CUdeviceptr pointer, unsigned char value, size_t bytes) {
   if (bytes == 0) return {};
   return run(
-      "cuMemsetD8", [&] { return "to fill " + std::to_string(bytes) + " bytes"; },
+      "cuMemsetD8", [&] { return fmt::format("to fill {} bytes", bytes); },
       [&](const DriverTable& table) { return table.cuMemsetD8(pointer, value, bytes); });
 }
 

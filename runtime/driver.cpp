@@ -1,6 +1,7 @@
 #include "runtime/driver.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -15,7 +16,7 @@ Result<void> load_symbol(void* library, const char* symbol, Function& function) 
   function = reinterpret_cast<Function>(dlsym(library, symbol));
   if (function != nullptr) return {};
   return fail(ErrorKind::kDevice,
-              std::string(kLibrary) + " has no function " + symbol + "; the NVIDIA driver is too old");
+              fmt::format("{} has no function {}; the NVIDIA driver is too old", kLibrary, symbol));
 }
 
 }  // namespace
@@ -25,8 +26,8 @@ Result<DriverTable> load_cuda_driver() {
   void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
-    return fail(ErrorKind::kDevice, std::string("there is no CUDA driver on this machine: ") +
-                                        (reason != nullptr ? reason : kLibrary));
+    return fail(ErrorKind::kDevice, fmt::format("there is no CUDA driver on this machine: {}",
+                                                reason != nullptr ? reason : kLibrary));
   }
   DriverTable table;
 #define TENON_DRIVER_FUNCTION(name, symbol, parameters) TENON_TRY(load_symbol(library, symbol, table.name));

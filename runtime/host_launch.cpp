@@ -1,5 +1,7 @@
 #include "runtime/host_launch.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "runtime/binding.h"
@@ -66,9 +68,8 @@ class HostLauncher {
     constexpr int64_t kMaxOffset = 1 << 20;
     int64_t elements = id.index() < options_.offsets.size() ? options_.offsets[id.index()] : 0;
     if (elements < 0 || elements > kMaxOffset)
-      return fail(ErrorKind::kUsage, "the offset of " + program_.parameters[id].name + " is " +
-                                         std::to_string(elements) + ", not in 0 to " +
-                                         std::to_string(kMaxOffset));
+      return fail(ErrorKind::kUsage, fmt::format("the offset of {} is {}, not in 0 to {}",
+                                                 program_.parameters[id].name, elements, kMaxOffset));
     return static_cast<size_t>(elements) * byte_size(program_.parameters[id].type);
   }
 

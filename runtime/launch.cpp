@@ -1,5 +1,7 @@
 #include "runtime/launch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -128,13 +130,13 @@ class Planner {
                       std::string_view owner) const {
     SizeValue value = evaluate(expr, plan_.binding.symbols);
     if (value.has_value() && value.value >= least && value.value <= most) return value.value;
-    std::string text =
-        std::string(what) + std::string(owner) + ", " + to_text(expr, symbol_names(program_)) + ", ";
-    text += value.has_value()
-                ? "is " + to_text(value.value) + ", not in " + to_text(least) + " to " + to_text(most)
-                : "has no value, by " + std::string(to_text(value.fault));
+    std::string reason = value.has_value() ? fmt::format("is {}, not in {} to {}", to_text(value.value),
+                                                         to_text(least), to_text(most))
+                                           : fmt::format("has no value, by {}", to_text(value.fault));
     std::string values = values_text(program_, expr, plan_.binding.symbols);
-    return refuse(program_, text + (values.empty() ? "" : ": " + values));
+    return refuse(program_,
+                  fmt::format("{}{}, {}, {}{}{}", what, owner, to_text(expr, symbol_names(program_)), reason,
+                              values.empty() ? "" : ": ", values));
   }
 
   LoadedProgram& loaded_;
@@ -152,13 +154,13 @@ Result<void> allow_shared(Device& device, LoadedVariant::Entry& entry, const std
   if (bytes <= kSharedWithoutAsking || entry.allowed_shared.load() >= bytes) return {};
   int most = device.properties().max_shared_per_block;
   // The entry's static shared memory counts too, so the most cannot simply be asked for.
-  TENON_TRY(device.run("cuFuncSetAttribute",
-                       "to allow entry " + name + " " + std::to_string(bytes) +
-                           " bytes of shared memory of " + std::to_string(most),
-                       [&](const DriverTable& table) {
-                         return table.cuFuncSetAttribute(entry.function, kFunctionMaxDynamicSharedBytes,
-                                                         static_cast<int>(bytes));
-                       }));
+  TENON_TRY(device.run(
+      "cuFuncSetAttribute",
+      [&] { return fmt::format("to allow entry {} {} bytes of shared memory of {}", name, bytes, most); },
+      [&](const DriverTable& table) {
+        return table.cuFuncSetAttribute(entry.function, kFunctionMaxDynamicSharedBytes,
+                                        static_cast<int>(bytes));
+      }));
   entry.allowed_shared.store(bytes);
   return {};
 }
@@ -172,8 +174,8 @@ Result<void> start_one(Device& device, const PlannedLaunch& planned, CUstream st
   std::vector<void*> pointers;
   for (uint64_t& value : values) pointers.push_back(&value);
   auto purpose = [&] {
-    return "to launch entry " + planned.entry() + " with a grid of " + std::to_string(planned.grid) +
-           " and a block of " + std::to_string(planned.block);
+    return fmt::format("to launch entry {} with a grid of {} and a block of {}", planned.entry(),
+                       planned.grid, planned.block);
   };
   return device.run("cuLaunchKernel", purpose, [&](const DriverTable& table) {
     return table.cuLaunchKernel(entry.function, planned.grid, 1, 1, planned.block, 1, 1,

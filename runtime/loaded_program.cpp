@@ -1,5 +1,7 @@
 #include "runtime/loaded_program.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "support/targets.h"
@@ -15,8 +17,8 @@ bool runs_on(const Target& target, unsigned capability) {
 Result<void> check_target(const Program& program, const DeviceProperties& device) {
   const Target* target = target_by_name(program.target);
   if (runs_on(*target, device.capability)) return {};
-  return fail(ErrorKind::kDevice, "kernel `" + program.name + "` is compiled for " + program.target +
-                                      ", but " + device.name + " is sm_" + std::to_string(device.capability));
+  return fail(ErrorKind::kDevice, fmt::format("kernel `{}` is compiled for {}, but {} is sm_{}", program.name,
+                                              program.target, device.name, device.capability));
 }
 
 }  // namespace
@@ -51,7 +53,7 @@ Result<std::unique_ptr<LoadedVariant>> LoadedProgram::load(uint32_t step, uint32
   auto loaded = std::make_unique<LoadedVariant>();
   TENON_TRY_ASSIGN(loaded->code, lowered(step, index));
   std::string what =
-      "variant " + program_->steps[step].variants[index].name + " of kernel `" + program_->name + "`";
+      fmt::format("variant {} of kernel `{}`", program_->steps[step].variants[index].name, program_->name);
   TENON_TRY_ASSIGN(loaded->module, Module::load(*device_, loaded->code.ptx, what));
   loaded->entries = std::vector<LoadedVariant::Entry>(loaded->code.launches.size());
   for (size_t i = 0; i < loaded->entries.size(); ++i) {
@@ -64,8 +66,9 @@ Result<LoweredVariant> LoadedProgram::lowered(uint32_t step, uint32_t index) con
   const Variant& variant = program_->steps[step].variants[index];
   if (variant.code) return *variant.code;
   if (!source_)
-    return fail(ErrorKind::kMachine, "kernel `" + program_->name + "` comes without variant " + variant.name +
-                                         ", and there is no compiler to ask");
+    return fail(ErrorKind::kMachine,
+                fmt::format("kernel `{}` comes without variant {}, and there is no compiler to ask",
+                            program_->name, variant.name));
   TENON_TRY_ASSIGN(LoweredVariant code, source_(step, index));
   TENON_TRY(verify(code, *program_));
   return code;

@@ -1,5 +1,7 @@
 #include "runtime/program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -78,11 +80,9 @@ std::string to_text(const Guard& guard, const Program& program) {
   std::vector<std::string> parts;
   for (const SizeExpr& condition : guard.conditions) parts.push_back(to_text(condition, names));
   for (const Alignment& alignment : guard.alignments)
-    parts.push_back(program.parameters[alignment.parameter].name + " on " + std::to_string(alignment.bytes) +
-                    " bytes");
-  std::string text = parts[0];
-  for (size_t i = 1; i < parts.size(); ++i) text += " && " + parts[i];
-  return text;
+    parts.push_back(
+        fmt::format("{} on {} bytes", program.parameters[alignment.parameter].name, alignment.bytes));
+  return fmt::format("{}", fmt::join(parts, " && "));
 }
 
 namespace {
@@ -95,7 +95,7 @@ class Verifier {
   explicit Verifier(const Program& program) : program_(program) {}
 
   Result<void> check() const {
-    if (target_by_name(program_.target) == nullptr) return bad("unknown target '" + program_.target + "'");
+    if (target_by_name(program_.target) == nullptr) return bad("unknown target '{}'", program_.target);
     for (const Symbol& symbol : program_.symbols) TENON_TRY(check_symbol(symbol));
     for (const Parameter& parameter : program_.parameters) TENON_TRY(check_parameter(parameter));
     for (const Clause& clause : program_.clauses) TENON_TRY(check_size(clause.condition));
@@ -111,9 +111,10 @@ class Verifier {
   }
 
  private:
-  Result<void> bad(std::string what) const {
-    return fail(ErrorKind::kFile,
-                "the program record of '" + program_.name + "' is damaged: " + std::move(what));
+  template <class... Args>
+  std::unexpected<Error> bad(fmt::format_string<Args...> what, Args&&... args) const {
+    return fail(ErrorKind::kFile, fmt::format("the program record of '{}' is damaged: {}", program_.name,
+                                              fmt::format(what, std::forward<Args>(args)...)));
   }
 
   Result<void> check_size(const SizeExpr& expr) const {
@@ -130,25 +131,24 @@ class Verifier {
     if (symbol.kind == SymbolKind::kDimension) return {};
     if (!exists(symbol.parameter) || !program_.parameters[symbol.parameter].by_value() ||
         is_float(program_.parameters[symbol.parameter].type))
-      return bad("symbol '" + symbol.name + "' is of no scalar parameter");
+      return bad("symbol '{}' is of no scalar parameter", symbol.name);
     return {};
   }
 
   Result<void> check_parameter(const Parameter& parameter) const {
     for (const SizeExpr& extent : parameter.shape) TENON_TRY(check_size(extent));
-    if (parameter.strided)
-      return bad("parameter '" + parameter.name + "' is strided, which is not built yet");
+    if (parameter.strided) return bad("parameter '{}' is strided, which is not built yet", parameter.name);
     return {};
   }
 
   Result<void> check_step(const Step& step) const {
-    if (step.variants.empty()) return bad("step '" + step.name + "' has no variant");
+    if (step.variants.empty()) return bad("step '{}' has no variant", step.name);
     for (const Variant& variant : step.variants) {
       for (const SizeExpr& condition : variant.guard.conditions) TENON_TRY(check_size(condition));
       for (const Alignment& alignment : variant.guard.alignments)
         if (!exists(alignment.parameter) || program_.parameters[alignment.parameter].by_value() ||
             !std::has_single_bit(alignment.bytes))
-          return bad("an alignment in the guard of '" + variant.name + "' makes no sense");
+          return bad("an alignment in the guard of '{}' makes no sense", variant.name);
       if (variant.code) TENON_TRY(check_code(*variant.code));
     }
     return {};
@@ -158,11 +158,11 @@ class Verifier {
     TENON_TRY(check_size(launch.grid));
     TENON_TRY(check_size(launch.dynamic_shared));
     if (launch.block < 1 || launch.block > kMaxBlock)
-      return bad("entry '" + launch.entry + "' has a block of " + std::to_string(launch.block) + " threads");
+      return bad("entry '{}' has a block of {} threads", launch.entry, launch.block);
     for (size_t i = 0; i < launch.arguments.size(); ++i) {
       TENON_TRY(check_size(launch.arguments[i].value));
       if (!fits(launch.arguments[i], code))
-        return bad("argument " + std::to_string(i) + " of entry '" + launch.entry + "' makes no sense");
+        return bad("argument {} of entry '{}' makes no sense", i, launch.entry);
     }
     return {};
   }

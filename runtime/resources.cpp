@@ -1,5 +1,7 @@
 #include "runtime/resources.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace tenon::runtime {
@@ -56,7 +58,7 @@ Result<Buffer> Buffer::allocate(Device& device, size_t bytes) {
   if (bytes == 0) return buffer;
   CUdeviceptr pointer = 0;
   TENON_TRY(device.run(
-      "cuMemAlloc", [&] { return "to allocate " + std::to_string(bytes) + " bytes"; },
+      "cuMemAlloc", [&] { return fmt::format("to allocate {} bytes", bytes); },
       [&](const DriverTable& table) { return table.cuMemAlloc(&pointer, bytes); }));
   buffer.memory_ = {device.shared_from_this(), pointer};
   buffer.bytes_ = bytes;
@@ -113,7 +115,7 @@ Result<Module> Module::load(Device& device, const std::string& ptx, std::string_
   std::array<void*, 4> values = log.values();
   CUmodule handle = nullptr;
   Result<void> loaded =
-      device.run("cuModuleLoadDataEx", "to load " + std::string(what), [&](const DriverTable& table) {
+      device.run("cuModuleLoadDataEx", fmt::format("to load {}", what), [&](const DriverTable& table) {
         return table.cuModuleLoadDataEx(&handle, ptx.c_str(), static_cast<unsigned>(log.options.size()),
                                         log.options.data(), values.data());
       });
@@ -129,10 +131,11 @@ Result<Module> Module::load(Device& device, const std::string& ptx, std::string_
 
 Result<CUfunction> Module::function(const std::string& entry) const {
   CUfunction function = nullptr;
-  TENON_TRY(module_.device().run("cuModuleGetFunction", "to find entry '" + entry + "'",
-                                 [&](const DriverTable& table) {
-                                   return table.cuModuleGetFunction(&function, module_.get(), entry.c_str());
-                                 }));
+  TENON_TRY(module_.device().run(
+      "cuModuleGetFunction", [&] { return fmt::format("to find entry '{}'", entry); },
+      [&](const DriverTable& table) {
+        return table.cuModuleGetFunction(&function, module_.get(), entry.c_str());
+      }));
   return function;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/selection.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -20,23 +22,22 @@ std::string failing_part(const Program& program, const Guard& guard, const Bindi
   }
   for (const Alignment& alignment : guard.alignments)
     if (!aligned(alignment, arguments))
-      return program.parameters[alignment.parameter].name + " on " + std::to_string(alignment.bytes) +
-             " bytes";
+      return fmt::format("{} on {} bytes", program.parameters[alignment.parameter].name, alignment.bytes);
   return {};
 }
 
 std::string variant_text(const Step& step, uint32_t variant) {
-  return "variant " + std::to_string(variant) + " (" + step.variants[variant].name + ") of step " + step.name;
+  return fmt::format("variant {} ({}) of step {}", variant, step.variants[variant].name, step.name);
 }
 
 Result<uint32_t> check_forced(const Program& program, const Step& step, uint32_t forced,
                               const Binding& binding, std::span<const LaunchArgument> arguments) {
   if (forced >= step.variants.size())
-    return fail(ErrorKind::kUsage, "step " + step.name + " has no variant " + std::to_string(forced) +
-                                       "; it has " + std::to_string(step.variants.size()));
+    return fail(ErrorKind::kUsage,
+                fmt::format("step {} has no variant {}; it has {}", step.name, forced, step.variants.size()));
   std::string failing = failing_part(program, step.variants[forced].guard, binding, arguments);
   if (failing.empty()) return forced;
-  return refuse(program, variant_text(step, forced) + " needs " + failing);
+  return refuse(program, fmt::format("{} needs {}", variant_text(step, forced), failing));
 }
 
 }  // namespace
@@ -55,8 +56,8 @@ Result<uint32_t> select_variant(const Program& program, uint32_t step_index, con
   for (uint32_t i = 0; i < step.variants.size(); ++i)
     if (accepts(step.variants[i], binding, arguments)) return i;
   auto last = static_cast<uint32_t>(step.variants.size() - 1);
-  return refuse(program, "no variant of step " + step.name + " accepts it; the last one needs " +
-                             failing_part(program, step.variants[last].guard, binding, arguments));
+  return refuse(program, fmt::format("no variant of step {} accepts it; the last one needs {}", step.name,
+                                     failing_part(program, step.variants[last].guard, binding, arguments)));
 }
 
 Result<uint32_t> find_variant(const Step& step, std::string_view name) {
@@ -68,7 +69,7 @@ Result<uint32_t> find_variant(const Step& step, std::string_view name) {
   std::string known;
   for (const Variant& variant : step.variants) known += (known.empty() ? "" : ", ") + variant.name;
   return fail(ErrorKind::kUsage,
-              "step " + step.name + " has no variant '" + std::string(name) + "'; it has " + known);
+              fmt::format("step {} has no variant '{}'; it has {}", step.name, name, known));
 }
 
 }  // namespace tenon::runtime

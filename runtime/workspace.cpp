@@ -1,5 +1,7 @@
 #include "runtime/workspace.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -25,8 +27,9 @@ Result<void> WorkspaceArena::grow(size_t bytes) {
     TENON_TRY(device_.run("cuStreamSynchronize", "before growing the workspace",
                           [&](const DriverTable& table) { return table.cuStreamSynchronize(stream_); }));
   free();
-  TENON_TRY(device_.run("cuMemAlloc", "to get a workspace of " + std::to_string(bytes) + " bytes",
-                        [&](const DriverTable& table) { return table.cuMemAlloc(&address_, bytes); }));
+  TENON_TRY(device_.run(
+      "cuMemAlloc", [&] { return fmt::format("to get a workspace of {} bytes", bytes); },
+      [&](const DriverTable& table) { return table.cuMemAlloc(&address_, bytes); }));
   bytes_ = bytes;
   return {};
 }
