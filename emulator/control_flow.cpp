@@ -61,12 +61,18 @@ class Reconvergence {
     solve();
     for (uint32_t i = 0; i < blocks_.size(); ++i) {
       const uint32_t parent = immediate_[i];
-      program_.records[blocks_[i].last].reconvergence =
-          order_of_[i] == kNone || parent == kNone || parent == i ? kNoReconvergence : blocks_[parent].begin;
+      const bool meets = order_of_[i] != kNone && parent != kNone && parent != i && !only_ends(blocks_[parent]);
+      program_.records[blocks_[i].last].reconvergence = meets ? blocks_[parent].begin : kNoReconvergence;
     }
   }
 
  private:
+  // Lanes that have nothing left to do but to end do not wait for others: a barrier may be waiting for them to go.
+  bool only_ends(const BasicBlock& block) const {
+    const Record& record = program_.records[block.begin];
+    return ends_lanes(record) && record.guard == kNoOperand;
+  }
+
   // Where a record may go besides the next one.
   std::vector<uint32_t> targets(const Record& record) const {
     if (record.handler == execute_branch) return {record.extra};
