@@ -1,7 +1,6 @@
 // What the parser makes of right programs.
 #include <gtest/gtest.h>
 
-
 #include "corpus.h"
 #include "parsed.h"
 
