@@ -150,11 +150,12 @@ struct PerturbedMath : HostMath {
 };
 static_assert(MathBuilder<PerturbedMath>);
 
-// Expansions must not lean on the model being better than a device. Half a unit more is granted where the
-// model is correctly rounded and a device need not be: its error is counted twice here.
+// Expansions must not lean on the model being better than a device. Three quarters of a unit more are
+// granted: the model's own half is counted besides the device's, and where sinh lies just below a power of
+// two, exp(x) / 2 above it, the unit counts double.
 TEST_P(Unary, ToleratesDeviceError) {
-  Worst worst = worst_of<PerturbedMath>(GetParam(), test::floats_of_all_exponents(60, 2));
-  EXPECT_LE(worst.ulps, row(GetParam()).ulp == 0 ? 0 : row(GetParam()).ulp + 0.5) << worst;
+  Worst worst = worst_of<PerturbedMath>(GetParam(), test::floats_of_all_exponents(200, 2));
+  EXPECT_LE(worst.ulps, row(GetParam()).ulp == 0 ? 0 : row(GetParam()).ulp + 0.75) << worst;
 }
 
 TEST(Fma, IsRoundedOnce) {
