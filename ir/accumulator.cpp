@@ -159,7 +159,7 @@ class FloatSum : public Accumulator {
     if (!std::isfinite(point.sum)) return point.errors < kAnything && point.special ? 0 : kAnything;
     // A sum of some of the terms may overflow.
     if (!(point.magnitudes + terms <= shape_.largest)) return kAnything;
-    if (point.whole && point.magnitudes * shape_.unit <= 1) return terms;
+    if (point.whole && point.magnitudes * shape_.unit <= 2) return terms;
     double own = (static_cast<double>(point.count) + 3) * shape_.unit * point.magnitudes;
     return point.count == 0 ? 0 : terms + own;
   }
@@ -234,7 +234,7 @@ class FloatProduct : public Accumulator {
     if (std::isinf(magnitude)) return std::isinf(point.above) ? 0 : kAnything;
     if (!(point.above <= shape_.largest)) return kAnything;
     double moved = static_cast<double>(point.highest - magnitude) * (1 + 0x1p-50);
-    if (point.whole && point.highest * shape_.unit <= 1) return moved;
+    if (point.whole && point.highest * shape_.unit <= 2) return moved;
     double terms = static_cast<double>(point.count) + 3;
     double own = static_cast<double>(point.highest) * terms * shape_.unit;
     // A partial product may have been denormal before large factors came.

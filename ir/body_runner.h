@@ -19,7 +19,9 @@ inline constexpr size_t kStripLanes = 512;
 // The lanes of one value. They are the vector's own, or somebody else's that outlive their use.
 class LaneVector {
  public:
-  explicit LaneVector(ElementType type = ElementType::kF32) : type_(type) {}
+  explicit LaneVector(ElementType type) : type_(type) {}
+  LaneVector(LaneVector&&) noexcept = default;
+  LaneVector& operator=(LaneVector&&) noexcept = default;
 
   ElementType type() const { return type_; }
   LaneView view() const { return {type_, data_}; }

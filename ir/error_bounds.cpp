@@ -229,9 +229,14 @@ double own_bound(FunctionId function, ElementType type, const Lane& lane, double
   return rounded_bound(type, lane.result, wide - own, wide + own);
 }
 
+// The function is a rounding of the exact result.
+bool is_rounded(FunctionId function, bool approx) {
+  return row(function).ulp <= 0.5 && (!approx || row(function).approx_ulp <= 0.5);
+}
+
 double function_bound(FunctionId function, bool approx, ElementType type, const Lane& lane) {
   size_t arity = row(function).arity;
-  bool rounds = row(function).ulp <= 0.5 && !approx;
+  bool rounds = is_rounded(function, approx);
   double own = rounds ? 0 : own_error(function, approx, type, lane, arity);
   double shift = 0;
   bool nan = false;
@@ -253,8 +258,9 @@ double function_bound(FunctionId function, bool approx, ElementType type, const 
   if (type != ElementType::kF32 && type != ElementType::kF64) wide += ulp_f32(reach);
   range = {range.low - wide, range.high + wide};
   if (type == ElementType::kF64) return range_bound(lane.result, range) + ulp_f64(reach);
-  return type == ElementType::kF32 && !rounds ? range_bound(lane.result, range)
-                                              : rounded_bound(type, lane.result, range.low, range.high);
+  // Rounded ends, so that overflow shows; an error in units of the result needs the unrounded ones too.
+  double bound = rounded_bound(type, lane.result, range.low, range.high);
+  return type == ElementType::kF32 && !rounds ? std::max(bound, range_bound(lane.result, range)) : bound;
 }
 
 // Whether operands within their bounds may compare otherwise.
@@ -285,7 +291,7 @@ double select_bound(ElementType type, const Lane& lane) {
   bool same = chosen == other || (std::isnan(chosen) && std::isnan(other));
   if (same) return std::max(bound, other_bound);
   if (!is_float(type)) return kAnything;
-  double apart = std::fabs(chosen - other) + other_bound;
+  double apart = (std::fabs(chosen - other) + other_bound) * (1 + kSlack);
   return apart < kAnything ? std::max(bound, apart) : kAnything;
 }
 
@@ -353,7 +359,7 @@ bool keeps_exactness(Opcode op, bool approx, ElementType operand_type, const Bou
   if (rules.flush && flushes(operand_type)) return false;
   if (op == Opcode::kDiv) return !approx;
   if (row(op).rule != TypeRule::kFunction) return true;
-  return row(function_of(op)).ulp <= 0.5 && !approx;
+  return is_rounded(function_of(op), approx);
 }
 
 void propagate_bounds(Opcode op, bool approx, std::span<const BoundedLanes> operands,

@@ -319,6 +319,11 @@ std::vector<Violation> verify(const Module& module) {
   return violations;
 }
 
+void report(const std::vector<Violation>& violations, Diagnostics& diagnostics) {
+  for (const Violation& violation : violations)
+    diagnostics.report(DiagnosticId::kIrInvalid, violation.span, violation.text());
+}
+
 std::string to_text(const std::vector<Violation>& violations) {
   std::string text;
   for (const Violation& violation : violations) text += violation.text() + "\n";

@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "ir/tensor.h"
+#include "support/diagnostics.h"
 #include "support/source.h"
 
 namespace tenon::ir {
@@ -54,5 +55,8 @@ std::vector<Violation> verify(const Module& module);
 
 // One line each.
 std::string to_text(const std::vector<Violation>& violations);
+
+// For IR that a user wrote: an error for each.
+void report(const std::vector<Violation>& violations, Diagnostics& diagnostics);
 
 }  // namespace tenon::ir

@@ -272,6 +272,8 @@ constexpr Mistake kMistakes[] = {
      "1:64: `%y` is defined already"},
     {"kernel @k(%x: f32) { %x: f32 = map [] { %0 = const 1 : f32 yield %0 } }",
      "1:22: `%x` is defined already"},
+    {"kernel @k() { %y: f32 = map [] { %0 = const 1 : f32 %1 = fma %0, %0, %0, %0 : f32 yield %0 } }",
+     "1:74: more than 3 operands"},
     {"kernel @k() where 1 < 2 as \"open {}", "1:28: this string has no end on its line"},
     {"kernel @k() \x01 {}", "1:13: unexpected byte 0x01"},
 };

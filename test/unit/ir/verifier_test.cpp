@@ -245,6 +245,13 @@ TEST(Verifier, KernelNamesDiffer) {
   EXPECT_EQ(to_text(verify(*parsed.module)), "@k: two kernels have this name\n");
 }
 
+TEST(Verifier, ReportsToTheUser) {
+  Parsed parsed("kernel @k() {\n  %y: f32 = map [] {\n    %0 = const true : bool\n    yield %0\n  }\n}");
+  report(verify(*parsed.module), parsed.diagnostics);
+  EXPECT_EQ(parsed.first_error(), "2:3: @k: %y: gives bool, but %y has f32");
+  EXPECT_EQ(row(parsed.diagnostics.all()[0].id).code, "E0812");
+}
+
 struct TypeCase {
   const char* body;
   const char* expected;
