@@ -111,7 +111,8 @@ class TermStore {
   TermStore();
 
   TermId constant(int64_t value);
-  // Every call makes a new symbol: the name is for printing only.
+  // Every call makes a new symbol: the name is for printing only. Its range is a fact, and known not to be
+  // empty, wherever a goal or a fact mentions the symbol.
   TermId symbol(std::string_view name, SymbolKind kind, Range range = {});
   // A value without structure. Same name and arguments: same value; the range given first stays. The name
   // must identify what is read (a tensor's unique name), and the arguments everything that the value depends

@@ -393,7 +393,7 @@ class Case {
   TestPtr goal_;
 };
 
-// Cases by seed; TENON_CASES of them when compiled with it.
+// How many random cases, one a seed.
 #ifndef TENON_PROVE_CASES
 #define TENON_PROVE_CASES 2000
 #endif
