@@ -418,6 +418,26 @@ TEST(Interpreter, LocalsAreReleased) {
   EXPECT_TRUE(same_values(run.result("y").values, run.inputs[0]));
 }
 
+TEST(Interpreter, LongChainsAreLinear) {
+  std::string text = "kernel @chain<N>(%x: f32[N]) -> (%y: f32[N]) {\n";
+  std::string from = "x";
+  for (int i = 0; i < 10000; ++i) {
+    std::string to = i == 9999 ? "y" : "t." + std::to_string(i);
+    text +=
+        "%" + to + ": f32[N] = map [i: N] { %0 = read %" + from + "[i] : f32 %1 = neg %0 : f32 yield %1 }\n";
+    from = to;
+  }
+  auto begin = std::chrono::steady_clock::now();
+  Interpreted run(text + "}", {random_array(ElementType::kF32, {8})});
+  EXPECT_EQ(run.error, "");
+  EXPECT_TRUE(same_values(run.result("y").values, run.inputs[0]));
+  std::string printed = print(*run.parsed.module);
+  EXPECT_EQ(print(*Parsed(printed).module), printed);
+  auto time = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  printf("chain of 10000: %.3f s\n", time);
+  EXPECT_LT(time, 10);
+}
+
 TEST(Interpreter, GroupsRunInTheirOrder) {
   Interpreted run(R"(kernel @g<N>(%x: f32[N]) -> (%y: f32[N]) {
     group @a { %t: f32[N] = map [i: N] { %0 = read %x[i] : f32 %1 = abs %0 : f32 yield %1 } }
