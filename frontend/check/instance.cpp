@@ -1,0 +1,96 @@
+#include "frontend/check/instance.h"
+
+#include <algorithm>
+
+namespace tenon::frontend {
+
+bool FunctionTable::add(FunctionRef function) {
+  const std::string_view name = function->signature.name.text;
+  if (!functions_.emplace(name, function).second) return false;
+  names_.push_back(name);
+  return true;
+}
+
+const FunctionRef* FunctionTable::find(std::string_view name) const {
+  auto found = functions_.find(name);
+  return found == functions_.end() ? nullptr : &found->second;
+}
+
+bool is_shapeless(const Module& module, const Function& function) {
+  auto scalar = [](const Param& param) { return param.type.scalar(); };
+  return std::ranges::all_of(function.signature.params, scalar) &&
+         std::ranges::all_of(function.signature.results, scalar);
+}
+
+std::string Instance::unique_name(std::string_view name) {
+  auto [entry, is_new] = taken_names_.try_emplace(std::string(name), 0);
+  if (is_new) return std::string(name);
+  for (;;) {
+    std::string candidate = fmt::format("{}.{}", name, ++entry->second);
+    if (taken_names_.try_emplace(candidate, 0).second) return candidate;
+  }
+}
+
+ir::TensorId Instance::add_tensor(std::string_view name, ElementType element, std::vector<ir::IndexId> shape,
+                                  ir::Tensor::Role role, Span span) {
+  ir::Tensor tensor;
+  tensor.name = unique_name(name);
+  tensor.element = element;
+  tensor.shape = std::move(shape);
+  tensor.role = role;
+  tensor.span = span;
+  return kernel.tensors.add(std::move(tensor));
+}
+
+ir::AxisId Instance::add_axis(std::string_view name, ir::IndexId extent, AxisRange range) {
+  const ir::AxisId axis = kernel.axes.add({std::string(name), extent});
+  axis_ranges[axis] = range;
+  return axis;
+}
+
+std::string Instance::text(ir::IndexId index) const {
+  return kernel.index.to_text(index, [&](const ir::IndexNode& atom) -> std::string {
+    switch (atom.kind) {
+      case ir::IndexKind::kSymbol: return kernel.symbols[ir::SymbolId(atom.reference)].name;
+      case ir::IndexKind::kAxis: return kernel.axes[ir::AxisId(atom.reference)].name;
+      default: return "value";
+    }
+  });
+}
+
+std::string Instance::shape_text(const std::vector<ir::IndexId>& shape) const {
+  if (shape.empty()) return "a scalar";
+  std::string result = "[";
+  for (ir::IndexId dimension : shape) {
+    if (result.size() > 1) result += ", ";
+    result += text(dimension);
+  }
+  return result + "]";
+}
+
+ir::IndexId Instance::index_op(ir::Opcode op, ir::IndexId a, ir::IndexId b) {
+  ir::IndexPool& pool = kernel.index;
+  const size_t a_terms = pool.terms(a).size();
+  const size_t b_terms = pool.terms(b).size();
+  const size_t size = op == ir::Opcode::kMul ? a_terms * b_terms : a_terms + b_terms;
+  const bool nests = op == ir::Opcode::kDiv || op == ir::Opcode::kRem || op == ir::Opcode::kMin || op == ir::Opcode::kMax;
+  const auto depth = static_cast<uint16_t>(std::max(index_depth_[a], index_depth_[b]) + (nests ? 1 : 0));
+  if (size > kMaxMonomials || depth > kMaxIndexDepth) return {};
+  const ir::IndexId result = [&] {
+    switch (op) {
+      case ir::Opcode::kAdd: return pool.add(a, b);
+      case ir::Opcode::kSub: return pool.sub(a, b);
+      case ir::Opcode::kMul: return pool.mul(a, b);
+      case ir::Opcode::kDiv: return pool.floor_div(a, b);
+      case ir::Opcode::kRem: return pool.floor_mod(a, b);
+      case ir::Opcode::kMin: return pool.min(a, b);
+      case ir::Opcode::kMax: return pool.max(a, b);
+      default: return ir::IndexId();
+    }
+  }();
+  if (pool.overflowed()) return {};
+  index_depth_[result] = std::max(index_depth_[result], depth);
+  return result;
+}
+
+}  // namespace tenon::frontend
