@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "passes/families/family.h"
@@ -33,19 +36,64 @@ GroupInfo describe(ir::Kernel& kernel, const ir::Group& group, const Target& tar
   return info;
 }
 
-// Holds where every coordinate and every byte offset of the group's tensors fits 31 bits.
+// An expression over symbols that is at least the magnitude of `expression` and of all its parts, whatever the axes'
+// positions; empty where it reads data.
+std::optional<IndexId> magnitude(ir::Kernel& kernel, IndexId expression) {
+  ir::IndexPool& pool = kernel.index;
+  const ir::IndexNode node = pool[expression];
+  switch (node.kind) {
+    case ir::IndexKind::kValue:
+      return std::nullopt;
+    case ir::IndexKind::kAxis:
+      return kernel.axes[ir::AxisId(node.reference)].extent;
+    case ir::IndexKind::kSymbol:
+      if (kernel.symbols[ir::SymbolId(node.reference)].kind == ir::Symbol::Kind::kDimension) return expression;
+      return pool.max(expression, pool.scale(expression, -1));
+    case ir::IndexKind::kPolynomial: {
+      IndexId sum = pool.constant(0);
+      for (const ir::Monomial& term : node.terms) {
+        IndexId product = pool.constant(std::abs(term.coefficient));
+        for (IndexId factor : term.factors) {
+          auto of_factor = magnitude(kernel, factor);
+          if (!of_factor) return std::nullopt;
+          product = pool.mul(product, *of_factor);
+        }
+        sum = pool.add(sum, product);
+      }
+      return sum;
+    }
+    default: {
+      auto a = magnitude(kernel, node.a);
+      auto b = node.b.valid() ? magnitude(kernel, node.b) : std::optional(pool.constant(0));
+      if (!a || !b) return std::nullopt;
+      return pool.add(*a, *b);
+    }
+  }
+}
+
+// Holds where every coordinate, every index expression that reads no data, and every byte offset fits 31 bits.
 IndexId narrow_guard(const GroupInfo& info) {
   ir::Kernel& kernel = info.kernel;
   ir::IndexPool& pool = kernel.index;
-  std::vector<ir::AxisId> all = info.axes.parallel;
-  all.insert(all.end(), info.axes.row.begin(), info.axes.row.end());
-  IndexId guard = pool.less(extent_of(kernel, info.axes.parallel), pool.constant(kNarrowBound));
-  guard = pool.logical_and(guard, pool.less(extent_of(kernel, info.axes.row), pool.constant(kNarrowBound)));
+  std::set<IndexId> bounded;
+  auto bound = [&](IndexId expression, int64_t scale) {
+    if (auto most = magnitude(kernel, expression)) bounded.insert(pool.scale(*most, scale));
+  };
+  bounded.insert(extent_of(kernel, info.axes.parallel));
+  bounded.insert(extent_of(kernel, info.axes.row));
+  for (ir::TensorOpId id : info.group.ops) {
+    for (const ir::Instruction& instruction : kernel.ops[id].body) {
+      if (instruction.index.valid()) bound(instruction.index, 1);
+      for (IndexId subscript : instruction.subscripts) bound(subscript, 1);
+    }
+  }
   for (const Access& access : info.accesses) {
     const ir::Tensor& tensor = kernel.tensors[access.tensor];
-    IndexId bytes = pool.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element));
-    guard = pool.logical_and(guard, pool.less(bytes, pool.constant(kNarrowBound)));
+    bounded.insert(pool.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element)));
+    bound(access.offset, byte_size(tensor.element));
   }
+  IndexId guard = pool.constant(1);
+  for (IndexId most : bounded) guard = pool.logical_and(guard, pool.less(most, pool.constant(kNarrowBound)));
   return guard;
 }
 

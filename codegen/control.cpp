@@ -1,0 +1,262 @@
+#include <llvm/IR/Verifier.h>
+
+#include <algorithm>
+
+#include "codegen/emitter.h"
+#include "support/check.h"
+
+namespace tenon::codegen {
+
+using ir::AxisId;
+using ir::IndexId;
+using ir::Opcode;
+using ir::TileOp;
+using ir::TileOpId;
+using ir::TileValueId;
+
+Entry Emitter::run() {
+  entry_.name = entry_name(kernel_.name);
+  entry_.threads = static_cast<uint32_t>(kernel_.warps) * 32;
+  for (const TileOp& op : module_.ops)
+    if (op.op == Opcode::kStore && op.tensor.valid()) written_.insert(op.tensor);
+  for (auto [input, output] : module_.same_memory)
+    if (written_.contains(output)) written_.insert(input);
+  scratch_ = module_.shared_bytes;
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), false);
+  llvm::Function* draft = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "draft", llvm_module_);
+  function_ = draft;
+  b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", draft));
+  scopes_.emplace_back();
+  emit_grid();
+  emit_region(kernel_.body);
+  b_.CreateRetVoid();
+  finish_function(draft);
+  entry_.shared_bytes = scratch_;
+  for (const auto& [what, value] : arguments_) entry_.arguments.push_back(what);
+  return std::move(entry_);
+}
+
+// Coordinates of the block, the first axis fastest.
+void Emitter::emit_grid() {
+  llvm::Type* type = kernel_.narrow_index ? b_.getInt32Ty() : b_.getInt64Ty();
+  entry_.grid = module_.index.constant(1);
+  for (AxisId axis : kernel_.grid) entry_.grid = module_.index.mul(entry_.grid, module_.axes[axis].count);
+  llvm::Value* rest = nullptr;
+  for (size_t i = 0; i < kernel_.grid.size(); ++i) {
+    AxisId axis = kernel_.grid[i];
+    IndexId count = module_.axes[axis].count;
+    if (module_.index.is_constant(count, 1)) {
+      axis_values_[axis] = llvm::ConstantInt::get(type, 0);
+      continue;
+    }
+    if (rest == nullptr) rest = b_.CreateZExt(intrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}), type);
+    bool last = true;
+    for (size_t k = i + 1; k < kernel_.grid.size(); ++k)
+      last = last && module_.index.is_constant(module_.axes[kernel_.grid[k]].count, 1);
+    if (last) {
+      axis_values_[axis] = rest;
+      continue;
+    }
+    // A block runs, so no count is 0.
+    llvm::Value* quotient = nullptr;
+    if (module_.index.as_constant(count) || !kernel_.narrow_index) {
+      quotient = b_.CreateUDiv(rest, host_value(count));
+    } else {
+      llvm::Value* multiplier = argument({EntryArgument::Kind::kMagicMultiplier, {}, count, 4}, type);
+      llvm::Value* shift = argument({EntryArgument::Kind::kMagicShift, {}, count, 4}, type);
+      llvm::Value* high = intrinsic(llvm::Intrinsic::nvvm_mulhi_ui, {rest, multiplier});
+      quotient = b_.CreateLShr(b_.CreateAdd(high, rest), shift);
+    }
+    axis_values_[axis] = b_.CreateSub(rest, b_.CreateMul(quotient, host_value(count)));
+    rest = quotient;
+  }
+}
+
+void Emitter::finish_function(llvm::Function* draft) {
+  std::vector<llvm::Type*> types;
+  for (const auto& [what, value] : arguments_) types.push_back(value->getType());
+  auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
+  llvm::Function* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry_.name, llvm_module_);
+  entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
+  entry->addFnAttr("nvvm.reqntid", std::to_string(entry_.threads));
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  entry->splice(entry->begin(), draft);
+  draft->eraseFromParent();
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    auto& [what, placeholder] = arguments_[i];
+    llvm::Argument* argument = entry->getArg(i);
+    placeholder->replaceAllUsesWith(argument);
+    if (what.kind != EntryArgument::Kind::kTensor) continue;
+    bool twice = std::any_of(module_.same_memory.begin(), module_.same_memory.end(), [&](const auto& pair) {
+      return pair.first == what.tensor || pair.second == what.tensor;
+    });
+    if (!twice) argument->addAttr(llvm::Attribute::NoAlias);
+    if (!written_.contains(what.tensor)) argument->addAttr(llvm::Attribute::ReadOnly);
+    int64_t alignment = std::max<int64_t>(module_.tensor_alignment[what.tensor],
+                                          byte_size(module_.tensors[what.tensor].element));
+    argument->addAttr(llvm::Attribute::getWithAlignment(context_, llvm::Align(alignment)));
+  }
+}
+
+const std::vector<TileValueId>& Emitter::yielded(ir::RegionId region) const {
+  return module_.ops[module_.regions[region].ops.back()].operands;
+}
+
+void Emitter::emit_region(ir::RegionId region) {
+  for (TileOpId id : module_.regions[region].ops) emit_op(id);
+}
+
+void Emitter::emit_op(TileOpId id) {
+  const TileOp& op = module_.ops[id];
+  switch (op.op) {
+    case Opcode::kConst: {
+      ElementType element = module_.values[op.results[0]].type.element;
+      set(op.results[0], Registers(register_count(op.results[0]), constant(element, op.bits)));
+      break;
+    }
+    // Evaluated where it is used.
+    case Opcode::kIndex: break;
+    case Opcode::kLoad: emit_load(op); break;
+    case Opcode::kStore: emit_store(op); break;
+    case Opcode::kTileReduce: emit_reduce(op); break;
+    case Opcode::kMma: emit_mma(op); break;
+    case Opcode::kLoop:
+      if (op.unroll) {
+        emit_unrolled(op);
+      } else {
+        emit_loop(op);
+      }
+      break;
+    case Opcode::kBarrier: barrier(); break;
+    case Opcode::kYield: break;
+    default:
+      TENON_CHECK(ir::row(op.op).stage == ir::Stage::kBody, "codegen does not know this op");
+      emit_elementwise(op);
+  }
+}
+
+void Emitter::emit_loop(const TileOp& op) {
+  const ir::Region& region = module_.regions[op.regions[0]];
+  llvm::Type* type = kernel_.narrow_index ? b_.getInt32Ty() : b_.getInt64Ty();
+  llvm::Value* count = to_type(emit_index(module_.axes[op.axis].count, nullptr, 0), type);
+  std::vector<Registers> initial;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const ir::TileType& at = module_.values[region.arguments[i]].type;
+    Registers registers;
+    for (int32_t reg = 0; reg < register_count(region.arguments[i]); ++reg)
+      registers.push_back(value_at(op.operands[i], at, reg));
+    initial.push_back(std::move(registers));
+  }
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* body = llvm::BasicBlock::Create(context_, "loop", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "after", function_);
+  b_.CreateCondBr(b_.CreateICmpSGT(count, llvm::ConstantInt::get(type, 0)), body, after);
+
+  b_.SetInsertPoint(body);
+  llvm::PHINode* counter = b_.CreatePHI(type, 2);
+  counter->addIncoming(llvm::ConstantInt::get(type, 0), before);
+  axis_values_[op.axis] = counter;
+  std::vector<std::vector<llvm::PHINode*>> carried;
+  for (size_t i = 0; i < initial.size(); ++i) {
+    Registers registers;
+    carried.emplace_back();
+    for (llvm::Value* value : initial[i]) {
+      carried.back().push_back(b_.CreatePHI(value->getType(), 2));
+      carried.back().back()->addIncoming(value, before);
+      registers.push_back(carried.back().back());
+    }
+    set(region.arguments[i], std::move(registers));
+  }
+  scopes_.emplace_back();
+  emit_region(op.regions[0]);
+  std::vector<Registers> next;
+  for (size_t i = 0; i < initial.size(); ++i) {
+    const ir::TileType& at = module_.values[region.arguments[i]].type;
+    Registers registers;
+    for (size_t reg = 0; reg < initial[i].size(); ++reg)
+      registers.push_back(value_at(yielded(op.regions[0])[i], at, static_cast<int32_t>(reg)));
+    next.push_back(std::move(registers));
+  }
+  scopes_.pop_back();
+  llvm::Value* following = b_.CreateAdd(counter, llvm::ConstantInt::get(type, 1), "", true, true);
+  llvm::BasicBlock* latch = b_.GetInsertBlock();
+  counter->addIncoming(following, latch);
+  b_.CreateCondBr(b_.CreateICmpSLT(following, count), body, after);
+
+  b_.SetInsertPoint(after);
+  for (size_t i = 0; i < initial.size(); ++i) {
+    Registers registers;
+    for (size_t reg = 0; reg < initial[i].size(); ++reg) {
+      carried[i][reg]->addIncoming(next[i][reg], latch);
+      llvm::PHINode* result = b_.CreatePHI(next[i][reg]->getType(), 2);
+      result->addIncoming(initial[i][reg], before);
+      result->addIncoming(next[i][reg], latch);
+      registers.push_back(result);
+    }
+    set(op.results[i], std::move(registers));
+  }
+}
+
+void Emitter::emit_unrolled(const TileOp& op) {
+  const ir::Region& region = module_.regions[op.regions[0]];
+  auto count = module_.index.as_constant(module_.axes[op.axis].count);
+  TENON_CHECK(count.has_value(), "an unrolled loop has a constant count");
+  llvm::Type* type = kernel_.narrow_index ? b_.getInt32Ty() : b_.getInt64Ty();
+  std::vector<Registers> carried;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const ir::TileType& at = module_.values[region.arguments[i]].type;
+    Registers registers;
+    for (int32_t reg = 0; reg < register_count(region.arguments[i]); ++reg)
+      registers.push_back(value_at(op.operands[i], at, reg));
+    carried.push_back(std::move(registers));
+  }
+  for (int64_t iteration = 0; iteration < *count; ++iteration) {
+    axis_values_[op.axis] = llvm::ConstantInt::get(type, iteration);
+    for (size_t i = 0; i < carried.size(); ++i) set(region.arguments[i], carried[i]);
+    scopes_.emplace_back();
+    emit_region(op.regions[0]);
+    for (size_t i = 0; i < carried.size(); ++i) {
+      const ir::TileType& at = module_.values[region.arguments[i]].type;
+      for (size_t reg = 0; reg < carried[i].size(); ++reg)
+        carried[i][reg] = value_at(yielded(op.regions[0])[i], at, static_cast<int32_t>(reg));
+    }
+    scopes_.pop_back();
+  }
+  for (size_t i = 0; i < carried.size(); ++i) set(op.results[i], std::move(carried[i]));
+}
+
+// On CUDA cores: one multiply-add for each register of the accumulator.
+void Emitter::emit_mma(const TileOp& op) {
+  const ir::TileType& type = module_.values[op.results[0]].type;
+  auto widened = [&](TileValueId value) {
+    Registers registers;
+    ElementType from = module_.values[value].type.element;
+    for (int32_t reg = 0; reg < register_count(value); ++reg)
+      registers.push_back(emit_cast(register_of(value, reg), from, type.element));
+    return registers;
+  };
+  auto map = [&](TileValueId value) {
+    const std::vector<AxisId>& axes = module_.values[value].type.axes;
+    return type.layout ? type.layout->projected_registers(axes) : std::vector<int32_t>{0};
+  };
+  Registers a = widened(op.operands[0]);
+  Registers b = widened(op.operands[1]);
+  std::vector<int32_t> map_a = map(op.operands[0]);
+  std::vector<int32_t> map_b = map(op.operands[1]);
+  Registers result;
+  for (int32_t reg = 0; reg < register_count(op.results[0]); ++reg) {
+    llvm::Value* accumulator = value_at(op.operands[2], type, reg);
+    llvm::Value* x = a[map_a[reg]];
+    llvm::Value* y = b[map_b[reg]];
+    if (is_float(type.element)) {
+      result.push_back(b_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, accumulator}));
+    } else {
+      result.push_back(b_.CreateAdd(b_.CreateMul(x, y), accumulator));
+    }
+  }
+  set(op.results[0], std::move(result));
+}
+
+void Emitter::barrier() { intrinsic(llvm::Intrinsic::nvvm_barrier_cta_sync_aligned_all, {b_.getInt32(0)}); }
+
+}  // namespace tenon::codegen

@@ -1,0 +1,333 @@
+#include <algorithm>
+#include <bit>
+
+#include "codegen/emitter.h"
+#include "passes/analysis/access.h"
+#include "support/check.h"
+
+namespace tenon::codegen {
+
+using ir::IndexId;
+using ir::TileOp;
+using ir::TileType;
+
+namespace {
+
+// LLVM address spaces of NVPTX.
+constexpr unsigned kGlobal = 1;
+constexpr unsigned kShared = 3;
+
+}  // namespace
+
+llvm::Value* Emitter::shared_pointer(int64_t offset) {
+  constexpr const char* kName = "tenon_shared";
+  llvm::GlobalVariable* memory = llvm_module_.getNamedGlobal(kName);
+  if (memory == nullptr) {
+    memory = new llvm::GlobalVariable(llvm_module_, llvm::ArrayType::get(b_.getInt8Ty(), 0), false,
+                                      llvm::GlobalValue::ExternalLinkage, nullptr, kName, nullptr,
+                                      llvm::GlobalValue::NotThreadLocal, kShared);
+    memory->setAlignment(llvm::Align(128));
+  }
+  return b_.CreateConstGEP1_64(b_.getInt8Ty(), memory, offset);
+}
+
+// base + uniform + thread part + register part: the first two are shared by all registers, the last is an immediate
+// wherever the step is a constant.
+llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
+  const ir::Tensor& tensor = module_.tensors[op.tensor];
+  IndexId offset = passes::linear_offset(module_.index, tensor.shape, op.subscripts);
+  int64_t bytes = byte_size(tensor.element);
+  llvm::Type* type = index_type(offset);
+  Split parts = split(offset);
+  auto wide = [&](llvm::Value* value) { return to_type(value, b_.getInt64Ty()); };
+  auto scaled = [&](llvm::Value* value) { return b_.CreateMul(wide(value), b_.getInt64(bytes)); };
+  auto move = [&](llvm::Value* pointer, llvm::Value* by) { return b_.CreateGEP(b_.getInt8Ty(), pointer, by); };
+
+  auto key = std::tuple(op.tensor, offset, layout);
+  llvm::Value* pointer = nullptr;
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend() && pointer == nullptr; ++scope)
+    if (auto found = scope->pointers.find(key); found != scope->pointers.end()) pointer = found->second;
+  if (pointer == nullptr) {
+    pointer = argument({EntryArgument::Kind::kTensor, op.tensor, {}, 8}, b_.getPtrTy(kGlobal));
+    if (!parts.uniform.empty()) pointer = move(pointer, scaled(emit_uniform(parts.uniform, type)));
+    if (llvm::Value* linear = emit_linear(parts, layout, type)) pointer = move(pointer, scaled(linear));
+    scopes_.back().pointers[key] = pointer;
+  }
+  RegisterPart own = register_part(parts, layout, reg, type);
+  llvm::Value* variable = own.variable;
+  for (const ir::Monomial& term : parts.other) {
+    llvm::Value* product = llvm::ConstantInt::getSigned(type, term.coefficient);
+    for (IndexId factor : term.factors) product = b_.CreateMul(product, to_type(emit_index(factor, layout, reg), type));
+    variable = variable == nullptr ? product : b_.CreateAdd(variable, product);
+  }
+  if (variable != nullptr) pointer = move(pointer, scaled(variable));
+  if (own.constant != 0) pointer = move(pointer, b_.getInt64(own.constant * bytes));
+  return pointer;
+}
+
+llvm::Value* Emitter::shared_address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
+  const ir::Buffer& buffer = module_.buffers[op.buffer];
+  IndexId offset = module_.index.constant(0);
+  for (size_t i = 0; i < op.subscripts.size(); ++i)
+    offset = module_.index.add(offset, module_.index.scale(op.subscripts[i], buffer.strides[i]));
+  int64_t bytes = byte_size(buffer.element);
+  llvm::Type* i32 = b_.getInt32Ty();
+  Split parts = split(offset);
+  TENON_CHECK(parts.other.empty(), "a shared buffer is indexed by more than tile axes and loop counters");
+  // Unrolled loop counters are constants of this iteration.
+  int64_t constant = 0;
+  std::vector<ir::Monomial> uniform;
+  for (const ir::Monomial& term : parts.uniform) {
+    int64_t product = term.coefficient;
+    bool known = true;
+    for (IndexId factor : term.factors) {
+      const ir::IndexNode& node = module_.index[factor];
+      auto value = node.kind == ir::IndexKind::kAxis
+                       ? llvm::dyn_cast<llvm::ConstantInt>(axis_values_.at(ir::AxisId(node.reference)))
+                       : nullptr;
+      known = known && value != nullptr;
+      if (known) product *= value->getSExtValue();
+    }
+    if (known) {
+      constant += product;
+    } else {
+      uniform.push_back(term);
+    }
+  }
+  constant += register_part(parts, layout, reg, i32).constant;
+
+  auto swizzle = [&](int64_t at) {
+    int64_t mask = (int64_t{1} << buffer.swizzle_bits) - 1;
+    return at ^ ((at >> buffer.swizzle_from & mask) << buffer.swizzle_to);
+  };
+  // The bits of the offset that threads feed, and whether no two contributions meet in one bit.
+  int64_t thread_bits = 0;
+  int64_t swizzled_bits = 0;
+  bool disjoint = true;
+  auto contribute = [&](int64_t by) {
+    disjoint = disjoint && (thread_bits & by) == 0;
+    thread_bits |= by;
+    swizzled_bits |= swizzle(by);
+  };
+  for (const auto& [axis, coefficient] : parts.linear) {
+    for (unsigned bit = 0; bit < ir::kLaneBits; ++bit) contribute(layout->lane_basis(bit, axis) * coefficient.coefficient);
+    for (unsigned bit = 0; (1 << bit) < layout->warp_count(); ++bit)
+      contribute(layout->warp_basis(bit, axis) * coefficient.coefficient);
+  }
+  bool split_swizzle = uniform.empty() && disjoint && (thread_bits & constant) == 0;
+
+  auto swizzled_value = [&](llvm::Value* at) {
+    if (buffer.swizzle_bits == 0) return at;
+    llvm::Value* field = b_.CreateAnd(b_.CreateLShr(at, buffer.swizzle_from), (1 << buffer.swizzle_bits) - 1);
+    return b_.CreateXor(at, b_.CreateShl(field, buffer.swizzle_to));
+  };
+  llvm::Value* thread = find_part({offset, layout, kThreadOffset});
+  if (thread == nullptr) {
+    thread = emit_linear(parts, layout, i32);
+    if (thread == nullptr) thread = b_.getInt32(0);
+    if (split_swizzle) thread = b_.CreateMul(swizzled_value(thread), b_.getInt32(bytes));
+    if (split_swizzle) scopes_.back().parts[{offset, layout, kThreadOffset}] = thread;
+  }
+  if (split_swizzle || (buffer.swizzle_bits == 0 && uniform.empty())) {
+    if (!split_swizzle) thread = b_.CreateMul(thread, b_.getInt32(bytes));
+    int64_t own = swizzle(constant);
+    llvm::Value* pointer = shared_pointer(buffer.offset);
+    if ((own & swizzled_bits) == 0 || buffer.swizzle_bits == 0) {
+      pointer = b_.CreateGEP(b_.getInt8Ty(), pointer, thread);
+      return own == 0 ? pointer : b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, own * bytes);
+    }
+    // Bits that both feed: those by exclusive or, the rest as an immediate.
+    int64_t both = own & swizzled_bits;
+    pointer = b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateXor(thread, b_.getInt32(both * bytes)));
+    return own == both ? pointer : b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, (own ^ both) * bytes);
+  }
+  llvm::Value* at = emit_linear(parts, layout, i32);
+  if (at == nullptr) at = b_.getInt32(0);
+  if (!uniform.empty()) at = b_.CreateAdd(at, emit_uniform(uniform, i32));
+  at = b_.CreateAdd(at, b_.getInt32(constant));
+  return b_.CreateGEP(b_.getInt8Ty(), shared_pointer(buffer.offset), b_.CreateMul(swizzled_value(at), b_.getInt32(bytes)));
+}
+
+llvm::Value* Emitter::address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
+  return op.tensor.valid() ? global_address(op, layout, reg) : shared_address(op, layout, reg);
+}
+
+llvm::Value* Emitter::first_copy(const ir::Layout* layout) {
+  unsigned copies = 0;
+  unsigned warp_bits = std::countr_zero(static_cast<unsigned>(kernel_.warps));
+  for (unsigned bit = 0; bit < ir::kLaneBits + warp_bits; ++bit) {
+    bool feeds = false;
+    if (layout != nullptr) {
+      for (ir::AxisId axis : layout->axes()) {
+        int32_t basis = bit < ir::kLaneBits ? layout->lane_basis(bit, axis) : layout->warp_basis(bit - ir::kLaneBits, axis);
+        feeds = feeds || basis != 0;
+      }
+    }
+    if (!feeds) copies |= 1u << bit;
+  }
+  if (copies == 0) return nullptr;
+  return b_.CreateICmpEQ(b_.CreateAnd(thread_id(), copies), b_.getInt32(0));
+}
+
+void Emitter::branch_around(llvm::Value* condition, const std::function<void()>& then) {
+  llvm::BasicBlock* inside = llvm::BasicBlock::Create(context_, "", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
+  b_.CreateCondBr(condition, inside, after);
+  b_.SetInsertPoint(inside);
+  then();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+}
+
+Registers Emitter::load_vector(const TileOp& op, llvm::Value* pointer, ElementType element, int32_t width) {
+  llvm::Type* one = memory_type(element);
+  llvm::Type* type = width == 1 ? one : llvm::FixedVectorType::get(one, width);
+  llvm::LoadInst* load = b_.CreateAlignedLoad(type, pointer, llvm::Align(int64_t{width} * byte_size(element)));
+  if (op.tensor.valid() && !written_.contains(op.tensor))
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  Registers registers;
+  for (int32_t i = 0; i < width; ++i) {
+    llvm::Value* value = width == 1 ? static_cast<llvm::Value*>(load) : b_.CreateExtractElement(load, i);
+    if (element == ElementType::kBool) value = b_.CreateICmpNE(value, b_.getInt8(0));
+    registers.push_back(value);
+  }
+  return registers;
+}
+
+// Scalar inputs come by value; an inout one is memory.
+bool Emitter::by_value(ir::TensorId id) const {
+  const ir::Tensor& tensor = module_.tensors[id];
+  bool twice = std::any_of(module_.same_memory.begin(), module_.same_memory.end(),
+                           [&](const auto& pair) { return pair.first == id; });
+  return tensor.role == ir::Tensor::Role::kInput && tensor.shape.empty() && !twice;
+}
+
+void Emitter::emit_load(const TileOp& op) {
+  const TileType& type = module_.values[op.results[0]].type;
+  const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
+  int32_t count = register_count(op.results[0]);
+  int32_t width = op.vector;
+  Registers registers;
+  if (op.tensor.valid() && by_value(op.tensor)) {
+    EntryArgument scalar{EntryArgument::Kind::kScalar, op.tensor, {}, byte_size(type.element)};
+    llvm::Value* value = argument(scalar, memory_type(type.element));
+    if (type.element == ElementType::kBool) value = b_.CreateICmpNE(value, b_.getInt8(0));
+    set(op.results[0], Registers(count, value));
+    return;
+  }
+  if (op.operands.empty()) {
+    for (int32_t reg = 0; reg < count; reg += width) {
+      Registers part = load_vector(op, address(op, layout, reg), type.element, width);
+      registers.insert(registers.end(), part.begin(), part.end());
+    }
+    set(op.results[0], std::move(registers));
+    return;
+  }
+  // Addresses and values elsewhere come before the branches; vectors with one mask share a branch.
+  std::vector<llvm::Value*> pointers;
+  std::vector<llvm::Value*> masks;
+  for (int32_t reg = 0; reg < count; reg += width) {
+    pointers.push_back(address(op, layout, reg));
+    masks.push_back(value_at(op.operands[0], type, reg));
+  }
+  Registers otherwise;
+  for (int32_t reg = 0; reg < count; ++reg) otherwise.push_back(value_at(op.operands[1], type, reg));
+  for (size_t first = 0; first < pointers.size();) {
+    size_t last = first + 1;
+    while (last < pointers.size() && masks[last] == masks[first]) ++last;
+    llvm::BasicBlock* before = b_.GetInsertBlock();
+    Registers loaded;
+    llvm::BasicBlock* inside = nullptr;
+    branch_around(masks[first], [&] {
+      for (size_t i = first; i < last; ++i) {
+        Registers part = load_vector(op, pointers[i], type.element, width);
+        loaded.insert(loaded.end(), part.begin(), part.end());
+      }
+      inside = b_.GetInsertBlock();
+    });
+    for (size_t i = 0; i < loaded.size(); ++i) {
+      llvm::PHINode* phi = b_.CreatePHI(loaded[i]->getType(), 2);
+      phi->addIncoming(loaded[i], inside);
+      phi->addIncoming(otherwise[first * width + i], before);
+      registers.push_back(phi);
+    }
+    first = last;
+  }
+  set(op.results[0], std::move(registers));
+}
+
+void Emitter::store_vector(llvm::Value* pointer, ElementType element, const Registers& registers) {
+  llvm::Type* one = memory_type(element);
+  auto in_memory = [&](llvm::Value* value) {
+    return element == ElementType::kBool ? b_.CreateZExt(value, one) : value;
+  };
+  llvm::Value* value = nullptr;
+  if (registers.size() == 1) {
+    value = in_memory(registers[0]);
+  } else {
+    value = llvm::PoisonValue::get(llvm::FixedVectorType::get(one, registers.size()));
+    for (size_t i = 0; i < registers.size(); ++i) value = b_.CreateInsertElement(value, in_memory(registers[i]), i);
+  }
+  b_.CreateAlignedStore(value, pointer, llvm::Align(registers.size() * byte_size(element)));
+}
+
+void Emitter::emit_store(const TileOp& op) {
+  // A value without some of the subscripts' axes is stored once for each of their positions: its type at the store.
+  TileType type = store_type(op);
+  const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
+  int32_t count = layout == nullptr ? 1 : layout->register_count();
+  int32_t width = op.vector;
+  ElementType element = module_.values[op.operands[0]].type.element;
+  llvm::Value* acts = first_copy(layout);
+  auto store = [&](int32_t reg, llvm::Value* pointer) {
+    Registers part;
+    for (int32_t i = 0; i < width; ++i) part.push_back(value_at(op.operands[0], type, reg + i));
+    store_vector(pointer, element, part);
+  };
+  if (op.operands.size() < 2 && acts == nullptr) {
+    for (int32_t reg = 0; reg < count; reg += width) store(reg, address(op, layout, reg));
+    return;
+  }
+  std::vector<llvm::Value*> pointers;
+  std::vector<llvm::Value*> masks;
+  for (int32_t reg = 0; reg < count; reg += width) {
+    pointers.push_back(address(op, layout, reg));
+    llvm::Value* mask = op.operands.size() < 2 ? nullptr : value_at(op.operands[1], type, reg);
+    masks.push_back(mask);
+    for (int32_t i = 0; i < width; ++i) value_at(op.operands[0], type, reg + i);
+  }
+  for (size_t first = 0; first < pointers.size();) {
+    size_t last = first + 1;
+    while (last < pointers.size() && masks[last] == masks[first]) ++last;
+    llvm::Value* condition = masks[first];
+    if (condition == nullptr) condition = acts;
+    else if (acts != nullptr) condition = b_.CreateAnd(condition, acts);
+    branch_around(condition, [&] {
+      for (size_t i = first; i < last; ++i) store(static_cast<int32_t>(i) * width, pointers[i]);
+    });
+    first = last;
+  }
+}
+
+TileType Emitter::store_type(const TileOp& op) const {
+  TileType type = module_.values[op.operands[0]].type;
+  std::set<ir::AxisId> axes(type.axes.begin(), type.axes.end());
+  for (IndexId subscript : op.subscripts) {
+    module_.index.for_each_atom(subscript, [&](IndexId atom) {
+      const ir::IndexNode& node = module_.index[atom];
+      if (node.kind == ir::IndexKind::kAxis && module_.axes[ir::AxisId(node.reference)].kind == ir::TileAxis::Kind::kTile)
+        axes.insert(ir::AxisId(node.reference));
+    });
+  }
+  if (axes.size() == type.axes.size()) return type;
+  type.axes.assign(axes.begin(), axes.end());
+  for (const ir::Layout& home : module_.homes) {
+    if (std::all_of(type.axes.begin(), type.axes.end(), [&](ir::AxisId axis) { return home.has(axis); })) {
+      type.layout = home.project(type.axes);
+      return type;
+    }
+  }
+  TENON_UNREACHABLE("no home holds the axes of a store");
+}
+
+}  // namespace tenon::codegen

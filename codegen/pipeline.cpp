@@ -1,0 +1,179 @@
+// LLVM as this compiler uses it: which passes run, and how a module becomes PTX.
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/OptBisect.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <map>
+#include <mutex>
+#include <set>
+
+#include "codegen/codegen.h"
+#include "codegen/emitter.h"
+#include "ir/tile_builder.h"
+#include "support/check.h"
+
+extern "C" void LLVMInitializeNVPTXTarget();
+extern "C" void LLVMInitializeNVPTXTargetInfo();
+extern "C" void LLVMInitializeNVPTXTargetMC();
+extern "C" void LLVMInitializeNVPTXAsmPrinter();
+
+namespace tenon::codegen {
+
+namespace {
+
+// What runs before instruction selection; enough, since the emitter writes what it means.
+constexpr const char* kPasses = "function(simplifycfg,early-cse<memssa>,loop-mssa(licm))";
+
+// Passes of the code generator that cost milliseconds and find nothing here; the names are their arguments.
+class SkipPasses : public llvm::OptPassGate {
+ public:
+  bool isEnabled() const override { return true; }
+  bool shouldRunPass(llvm::StringRef name, llvm::StringRef) const override {
+    static constexpr const char* kSkipped[] = {"slsr",         "loop-reduce",   "nary-reassociate",
+                                               "mergeicmps", "expand-memcmp", "consthoist"};
+    return std::none_of(std::begin(kSkipped), std::end(kSkipped), [&](const char* one) { return name == one; });
+  }
+};
+
+const llvm::Target& nvptx() {
+  static const llvm::Target* target = [] {
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    std::string error;
+    const llvm::Target* found = llvm::TargetRegistry::lookupTarget(llvm::Triple("nvptx64-nvidia-cuda"), error);
+    TENON_CHECK(found != nullptr, "LLVM has no NVPTX target");
+    return found;
+  }();
+  return *target;
+}
+
+// A target machine is not thread-safe and takes a millisecond to make: one a thread and kind.
+llvm::TargetMachine& target_machine(const Options& options) {
+  unsigned isa = options.ptx_isa != 0 ? options.ptx_isa : options.target->ptx_isa;
+  thread_local std::map<std::pair<std::string, unsigned>, std::unique_ptr<llvm::TargetMachine>> machines;
+  auto& machine = machines[{std::string(options.target->name), isa}];
+  if (machine == nullptr) {
+    llvm::TargetOptions target_options;
+    // No multiply and add become one that the passes did not join.
+    target_options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+    target_options.MCOptions.ABIName = "shortptr";
+    machine.reset(nvptx().createTargetMachine(llvm::Triple("nvptx64-nvidia-cuda"), std::string(options.target->name),
+                                              "+ptx" + std::to_string(isa), target_options, llvm::Reloc::PIC_,
+                                              llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+  }
+  return *machine;
+}
+
+struct DiagnosticSink : llvm::DiagnosticHandler {
+  bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
+    if (info.getSeverity() != llvm::DS_Error) return true;
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    internal_error("LLVM: " + text, __FILE__, __LINE__);
+  }
+};
+
+// One compilation: a context of its own, so that threads share nothing.
+class Session {
+ public:
+  Session(ir::TileModule& module, const Options& options) : options_(options) {
+    context_.setDiagnosticHandler(std::make_unique<DiagnosticSink>());
+    context_.setOptPassGate(gate_);
+    module_ = std::make_unique<llvm::Module>(module.name, context_);
+    llvm::TargetMachine& machine = target_machine(options);
+    module_->setTargetTriple(machine.getTargetTriple());
+    module_->setDataLayout(machine.createDataLayout());
+    for (const ir::TileKernel& kernel : module.kernels)
+      compiled_.entries.push_back(Emitter(module, kernel, *module_, options).run());
+    std::string broken;
+    llvm::raw_string_ostream stream(broken);
+    if (llvm::verifyModule(*module_, &stream)) internal_error("LLVM refuses the module: " + broken, __FILE__, __LINE__);
+  }
+
+  std::string text() const {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module_->print(stream, nullptr);
+    return text;
+  }
+
+  Compiled emit() {
+    llvm::TargetMachine& machine = target_machine(options_);
+    {
+      llvm::LoopAnalysisManager loops;
+      llvm::FunctionAnalysisManager functions;
+      llvm::CGSCCAnalysisManager sccs;
+      llvm::ModuleAnalysisManager modules;
+      llvm::PassBuilder builder(&machine);
+      builder.registerModuleAnalyses(modules);
+      builder.registerCGSCCAnalyses(sccs);
+      builder.registerFunctionAnalyses(functions);
+      builder.registerLoopAnalyses(loops);
+      builder.crossRegisterProxies(loops, functions, sccs, modules);
+      llvm::ModulePassManager passes;
+      llvm::cantFail(builder.parsePassPipeline(passes, kPasses));
+      passes.run(*module_, modules);
+    }
+    llvm::SmallString<0> text;
+    llvm::raw_svector_ostream stream(text);
+    llvm::legacy::PassManager passes;
+    bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, true);
+    TENON_CHECK(!refused, "LLVM cannot write assembly for NVPTX");
+    passes.run(*module_);
+    compiled_.ptx = text.str().str();
+    return std::move(compiled_);
+  }
+
+ private:
+  const Options& options_;
+  SkipPasses gate_;
+  llvm::LLVMContext context_;
+  std::unique_ptr<llvm::Module> module_;
+  Compiled compiled_;
+};
+
+}  // namespace
+
+std::string entry_name(const std::string& launch) {
+  std::string name = launch;
+  for (char& c : name)
+    if (!isalnum(static_cast<unsigned char>(c)) && c != '_') c = '_';
+  return name;
+}
+
+Result<Compiled> compile(ir::TileModule& module, const Options& options) {
+  DoingScope doing("code generation of " + module.name);
+  return Session(module, options).emit();
+}
+
+Result<std::string> to_llvm_text(ir::TileModule& module, const Options& options) {
+  DoingScope doing("code generation of " + module.name);
+  return Session(module, options).text();
+}
+
+void warm_up() {
+  ir::Kernel nothing;
+  ir::TileModule module = ir::make_tile_module(nothing, "warm_up");
+  ir::TileKernel kernel;
+  kernel.name = "warm_up";
+  kernel.body = module.regions.add({});
+  module.kernels.push_back(kernel);
+  ir::TileBuilder(module, kernel.body).yield({});
+  Options options;
+  options.target = &targets().front();
+  static_cast<void>(compile(module, options));
+}
+
+}  // namespace tenon::codegen
