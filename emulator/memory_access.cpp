@@ -72,6 +72,51 @@ void write_register(Warp& warp, LaneRef ref, const uint8_t* from, size_t stride,
   }
 }
 
+// Each lane for itself, `kBytes` of it. False after a fault that stops.
+template <StateSpace kSpace, unsigned kBytes>
+bool load_each(const Record& record, Warp& warp, const Request& request, uint8_t* buffer) {
+  for (LaneMask rest = request.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const uint64_t address = request.addresses[lane];
+    Memory memory = locate<kSpace>(warp, lane, address, kBytes);
+    if (memory.data == nullptr || address % kBytes != 0 || !all_have(memory.state, kBytes, kReadable)) {
+      memory = check_lane<kSpace>(record, warp, lane, address, kBytes, false, true);
+      if (memory.data == nullptr) return false;
+    }
+    std::memcpy(buffer + lane * kBytes, memory.data, kBytes);
+  }
+  return true;
+}
+
+template <StateSpace kSpace>
+bool load_lanes(const Record& record, Warp& warp, const Request& request, uint8_t* buffer) {
+  switch (request.bytes) {
+    case 1: return load_each<kSpace, 1>(record, warp, request, buffer);
+    case 2: return load_each<kSpace, 2>(record, warp, request, buffer);
+    case 4: return load_each<kSpace, 4>(record, warp, request, buffer);
+    case 8: return load_each<kSpace, 8>(record, warp, request, buffer);
+    case 16: return load_each<kSpace, 16>(record, warp, request, buffer);
+    case 32: return load_each<kSpace, 32>(record, warp, request, buffer);
+    default: return load_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
+  }
+}
+
+template <StateSpace kSpace>
+bool load_indivisibly(const Record& record, Warp& warp, const Request& request, const AccessFlags& access,
+                      uint8_t* buffer) {
+  for (LaneMask rest = request.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Memory memory =
+        check_lane<kSpace>(record, warp, lane, request.addresses[lane], request.bytes, false, true);
+    if (memory.data == nullptr) return false;
+    for (unsigned e = 0; e < access.elements; ++e) {
+      const unsigned offset = e << access.element_log2;
+      copy_indivisibly(buffer + lane * request.bytes + offset, memory.data + offset, access.element_bytes(), true);
+    }
+  }
+  return true;
+}
+
 template <StateSpace kSpace>
 void execute_load(const Record& record, Warp& warp, LaneMask mask) {
   const AccessFlags access = AccessFlags::unpack(record.flags);
@@ -96,20 +141,10 @@ void execute_load(const Record& record, Warp& warp, LaneMask mask) {
       stride = uniform ? 0 : bytes;
     }
   }
-  if (!found) {
-    for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      const Memory memory = check_lane<kSpace>(record, warp, lane, request.addresses[lane], bytes, false, true);
-      if (memory.data == nullptr) return;
-      if (access.indivisible) {
-        for (unsigned e = 0; e < access.elements; ++e) {
-          const unsigned offset = e << access.element_log2;
-          copy_indivisibly(buffer + lane * bytes + offset, memory.data + offset, access.element_bytes(), true);
-        }
-      } else {
-        std::memcpy(buffer + lane * bytes, memory.data, bytes);
-      }
-    }
+  if (!found && access.indivisible) {
+    if (!load_indivisibly<kSpace>(record, warp, request, access, buffer)) return;
+  } else if (!found) {
+    if (!load_lanes<kSpace>(record, warp, request, buffer)) return;
   }
   if (access.indivisible) ++warp.polls;
   const uint32_t* registers = warp.program->lists.data() + record.extra;
@@ -147,6 +182,50 @@ void read_register(Warp& warp, LaneRef ref, uint8_t* to, size_t stride, const Ac
   }
 }
 
+template <StateSpace kSpace, unsigned kBytes>
+void store_each(const Record& record, Warp& warp, const Request& request, const uint8_t* buffer) {
+  for (LaneMask rest = request.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const uint64_t address = request.addresses[lane];
+    Memory memory = locate<kSpace>(warp, lane, address, kBytes);
+    if (memory.data == nullptr || address % kBytes != 0 || !all_have(memory.state, kBytes, kWritable)) {
+      memory = check_lane<kSpace>(record, warp, lane, address, kBytes, true, false);
+      if (memory.data == nullptr) return;
+    }
+    std::memcpy(memory.data, buffer + lane * kBytes, kBytes);
+    std::memset(memory.state, kReadable | kWritable, kBytes);
+  }
+}
+
+template <StateSpace kSpace>
+void store_lanes(const Record& record, Warp& warp, const Request& request, const uint8_t* buffer) {
+  switch (request.bytes) {
+    case 1: return store_each<kSpace, 1>(record, warp, request, buffer);
+    case 2: return store_each<kSpace, 2>(record, warp, request, buffer);
+    case 4: return store_each<kSpace, 4>(record, warp, request, buffer);
+    case 8: return store_each<kSpace, 8>(record, warp, request, buffer);
+    case 16: return store_each<kSpace, 16>(record, warp, request, buffer);
+    case 32: return store_each<kSpace, 32>(record, warp, request, buffer);
+    default: return store_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
+  }
+}
+
+template <StateSpace kSpace>
+void store_indivisibly(const Record& record, Warp& warp, const Request& request, const AccessFlags& access,
+                       const uint8_t* buffer) {
+  for (LaneMask rest = request.mask; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const Memory memory =
+        check_lane<kSpace>(record, warp, lane, request.addresses[lane], request.bytes, true, false);
+    if (memory.data == nullptr) return;
+    for (unsigned e = 0; e < access.elements; ++e) {
+      const unsigned offset = e << access.element_log2;
+      copy_indivisibly(memory.data + offset, buffer + lane * request.bytes + offset, access.element_bytes(), false);
+    }
+    std::memset(memory.state, kReadable | kWritable, request.bytes);
+  }
+}
+
 template <StateSpace kSpace>
 void execute_store(const Record& record, Warp& warp, LaneMask mask) {
   const AccessFlags access = AccessFlags::unpack(record.flags);
@@ -171,20 +250,8 @@ void execute_store(const Record& record, Warp& warp, LaneMask mask) {
       return;
     }
   }
-  for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const Memory memory = check_lane<kSpace>(record, warp, lane, request.addresses[lane], bytes, true, false);
-    if (memory.data == nullptr) return;
-    if (access.indivisible) {
-      for (unsigned e = 0; e < access.elements; ++e) {
-        const unsigned offset = e << access.element_log2;
-        copy_indivisibly(memory.data + offset, buffer + lane * bytes + offset, access.element_bytes(), false);
-      }
-    } else {
-      std::memcpy(memory.data, buffer + lane * bytes, bytes);
-    }
-    std::memset(memory.state, kReadable | kWritable, bytes);
-  }
+  if (access.indivisible) return store_indivisibly<kSpace>(record, warp, request, access, buffer);
+  store_lanes<kSpace>(record, warp, request, buffer);
 }
 
 }  // namespace

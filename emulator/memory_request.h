@@ -64,6 +64,12 @@ inline void classify(Request& request) {
 }
 
 inline bool all_have(const uint8_t* state, uint64_t bytes, uint8_t bit) {
+  if (bytes == 4) {
+    const uint32_t four = 0x01010101u * bit;
+    uint32_t word = 0;
+    std::memcpy(&word, state, 4);
+    return (word & four) == four;
+  }
   const uint64_t wanted = 0x0101010101010101 * bit;
   uint64_t common = wanted;
   uint64_t i = 0;
@@ -72,7 +78,7 @@ inline bool all_have(const uint8_t* state, uint64_t bytes, uint8_t bit) {
     std::memcpy(&word, state + i, 8);
     common &= word;
   }
-  for (; i < bytes; ++i) common &= state[i] & bit ? wanted : 0;
+  for (; i < bytes; ++i) common &= (state[i] & bit) != 0 ? wanted : 0;
   return common == wanted;
 }
 

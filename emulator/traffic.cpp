@@ -40,6 +40,43 @@ Sectors count_sectors(const uint64_t* addresses, LaneMask mask, unsigned bytes) 
   return result;
 }
 
+namespace {
+
+// The distinct words that a group of lanes takes from each bank.
+class Banks {
+ public:
+  Banks() {
+    for (uint8_t& head : heads_) head = kNone;
+  }
+
+  void add(uint64_t word) {
+    const auto bank = static_cast<size_t>(word % kBanks);
+    unsigned depth = 1;
+    for (uint8_t entry = heads_[bank]; entry != kNone; entry = next_[entry], ++depth) {
+      if (words_[entry] == word) return;
+    }
+    words_[count_] = word;
+    next_[count_] = heads_[bank];
+    heads_[bank] = count_++;
+    most_ = std::max(most_, depth);
+  }
+
+  unsigned distinct_words() const { return count_; }
+  // Of the fullest bank.
+  unsigned most() const { return most_; }
+
+ private:
+  static constexpr uint8_t kNone = 0xFF;
+  // A group takes 128 bytes at most, so 32 words, or 64 where lanes are wider than that.
+  uint64_t words_[64];
+  uint8_t next_[64];
+  uint8_t heads_[kBanks];
+  uint8_t count_ = 0;
+  unsigned most_ = 0;
+};
+
+}  // namespace
+
 Wavefronts count_wavefronts(const uint64_t* addresses, LaneMask mask, unsigned bytes) {
   Wavefronts result;
   const unsigned words = bytes <= 4 ? 1 : bytes / 4;
@@ -47,22 +84,18 @@ Wavefronts count_wavefronts(const uint64_t* addresses, LaneMask mask, unsigned b
   for (unsigned start = 0; start < kLanes; start += group_lanes) {
     const LaneMask lanes = group_lanes == kLanes ? kAllLanes : ((LaneMask{1} << group_lanes) - 1) << start;
     if ((mask & lanes) == 0) continue;
-    uint64_t sorted[kLanes];
-    const unsigned count = distinct(addresses, mask & lanes, sorted);
-    uint8_t in_bank[kBanks] = {};
-    uint64_t last_word = UINT64_MAX;
-    unsigned most = 0;
-    for (unsigned i = 0; i < count; ++i) {
-      for (unsigned word = 0; word < words; ++word) {
-        const uint64_t index = sorted[i] / 4 + word;
-        // Accesses below a word share it.
-        if (index == last_word) continue;
-        last_word = index;
-        most = std::max<unsigned>(most, ++in_bank[index % kBanks]);
-      }
+    Banks banks;
+    for (LaneMask rest = mask & lanes; rest != 0; rest &= rest - 1) {
+      const uint64_t address = addresses[std::countr_zero(rest)];
+      for (unsigned word = 0; word < words; ++word) banks.add(address / 4 + word);
     }
-    result.needed += most;
-    result.ideal += ceil_divide(uint64_t{count} * bytes, 4 * kBanks);
+    uint64_t distinct_bytes = uint64_t{banks.distinct_words()} * 4;
+    if (bytes < 4) {
+      uint64_t sorted[kLanes];
+      distinct_bytes = uint64_t{distinct(addresses, mask & lanes, sorted)} * bytes;
+    }
+    result.needed += banks.most();
+    result.ideal += ceil_divide(distinct_bytes, 4 * kBanks);
   }
   return result;
 }
