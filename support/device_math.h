@@ -90,8 +90,6 @@ constexpr float flush_if(float x) {
   return kFtz ? flush(x) : x;
 }
 
-constexpr float canonical(float x) { return x != x ? canonical_nan<float>() : x; }
-
 // ex2.approx: 2^x. PTX: 2 ulp. Model: 0.51 ulp; exact at integers.
 template <bool kFtz>
 constexpr float ex2_approx(float x) {
