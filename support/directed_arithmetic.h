@@ -40,8 +40,8 @@ constexpr float round_to_f32(ExactSum exact) {
   auto nearest = static_cast<float>(exact.sum);
   double value = nearest;
   if constexpr (rounding == Rounding::kNearestEven) {
-    // Where the sum lies on the midpoint of two floats the error decides the tie that the conversion broke. An
-    // overflow stands for the value one step beyond the largest.
+    // Where the sum lies on the midpoint of two floats the error decides the tie that the conversion broke.
+    // An overflow stands for the value one step beyond the largest.
     value = value > 0x1p128 ? 0x1p128 : value < -0x1p128 ? -0x1p128 : value;
     float other = value > exact.sum ? next_down(nearest) : next_up(nearest);
     bool tie = value != exact.sum && value - exact.sum == exact.sum - static_cast<double>(other);
@@ -75,7 +75,7 @@ constexpr float fma_f32(float a, float b, float c) {
   auto exact = directed_internal::exact_sum(product, c);
   float result = directed_internal::round_to_f32<rounding>(exact);
   result = directed_internal::with_zero_sign<rounding>(result, exact.sum == 0.0, product, c);
-  return result != result ? canonical_nan<float>() : result;
+  return canonical(result);
 }
 
 template <Rounding rounding>
@@ -87,7 +87,7 @@ template <Rounding rounding>
 constexpr float mul_f32(float a, float b) {
   double product = static_cast<double>(a) * static_cast<double>(b);
   float result = directed_internal::round_to_f32<rounding>({product, 0.0});
-  return result != result ? canonical_nan<float>() : result;
+  return canonical(result);
 }
 
 // .sat: clamped to [0, 1]; NaN and -0 give +0.

@@ -275,16 +275,26 @@ constexpr T minimum(T a, T b) {
   return a != a || b != b ? canonical_nan<T>() : numeric_internal::smaller(a, b);
 }
 
+// `x`, its NaNs made the device's. On the bits: a compiler may drop a selection between two NaNs.
+template <std::floating_point T>
+constexpr T canonical(T x) {
+  using U = numeric_internal::BitsOf<T>;
+  using Format = std::conditional_t<sizeof(T) == 8, Float64, Float32>;
+  U bits = std::bit_cast<U>(x);
+  constexpr U kMagnitude = static_cast<U>(~(U{1} << (8 * sizeof(T) - 1)));
+  return std::bit_cast<T>((bits & kMagnitude) > Format::kInfinity ? static_cast<U>(Format::kNan) : bits);
+}
+
 // max and min of PTX: a NaN loses to a number, two give the canonical one; +0 above -0.
 template <std::floating_point T>
 constexpr T maximum_number(T a, T b) {
   T number = a != a ? b : b != b ? a : numeric_internal::larger(a, b);
-  return number != number ? canonical_nan<T>() : number;
+  return canonical(number);
 }
 template <std::floating_point T>
 constexpr T minimum_number(T a, T b) {
   T number = a != a ? b : b != b ? a : numeric_internal::smaller(a, b);
-  return number != number ? canonical_nan<T>() : number;
+  return canonical(number);
 }
 
 // Ties to even, whatever rounding mode or library the host has; keeps the sign of zero.

@@ -125,6 +125,11 @@ TEST(DirectedArithmetic, SumsAndProducts) {
   EXPECT_EQ(mul_f32<Rounding::kTowardZero>(-0x1.fffffep127f, 2.0f), -0x1.fffffep127f);
   EXPECT_EQ(mul_f32<Rounding::kUp>(0x1p-149f, 0.5f), 0x1p-149f);
   EXPECT_TRUE(std::signbit(mul_f32<Rounding::kDown>(-0x1p-149f, 0.0f)));
+  for (float nan : {NAN, -NAN, std::bit_cast<float>(0x7FA00001u)}) {
+    EXPECT_EQ(std::bit_cast<uint32_t>(mul_f32<Rounding::kDown>(nan, 1.0f)), 0x7FFFFFFFu);
+    EXPECT_EQ(std::bit_cast<uint32_t>(fma_f32<Rounding::kUp>(1.0f, nan, 1.0f)), 0x7FFFFFFFu);
+    EXPECT_EQ(std::bit_cast<uint32_t>(canonical(nan)), 0x7FFFFFFFu);
+  }
   EXPECT_EQ(saturate(NAN), 0.0f);
   EXPECT_FALSE(std::signbit(saturate(-0.0f)));
   EXPECT_EQ(saturate(7.0f), 1.0f);
