@@ -1,0 +1,139 @@
+// Loop dimensions: positions, loops, and the operations in them.
+#include <algorithm>
+
+#include "passes/nest/nest.h"
+#include "support/check.h"
+
+namespace tenon::passes {
+
+using ir::AxisId;
+using ir::IndexId;
+using ir::Opcode;
+using ir::TensorOp;
+using ir::TensorOpId;
+using ir::TileBuilder;
+using ir::TileValueId;
+
+IndexId Nest::dim_extent(const LoopDim& dim) {
+  IndexId extent = module_.index.constant(1);
+  for (AxisId axis : dim.axes) extent = module_.index.mul(extent, kernel_.axes[axis].extent);
+  return extent;
+}
+
+std::string Nest::dim_name(const LoopDim& dim) const {
+  std::string name;
+  for (AxisId axis : dim.axes) name += (name.empty() ? "" : "_") + kernel_.axes[axis].name;
+  return name.empty() ? "one" : name;
+}
+
+void Nest::bind(Context& context, uint32_t d, IndexId position) {
+  const LoopDim& dim = schedule_.dims[d];
+  context.dim_positions[d] = position;
+  IndexId rest = position;
+  for (size_t i = dim.axes.size(); i-- > 0;) {
+    IndexId extent = kernel_.axes[dim.axes[i]].extent;
+    context.positions[dim.axes[i]] = i == 0 ? rest : module_.index.floor_mod(rest, extent);
+    if (i > 0) rest = module_.index.floor_div(rest, extent);
+  }
+}
+
+bool Nest::overruns(uint32_t d) {
+  const LoopDim& dim = schedule_.dims[d];
+  int64_t tile = dim.tile() * (dim.placement == Placement::kSplit ? schedule_.split : 1);
+  auto extent = module_.index.as_constant(dim_extent(dim));
+  if (tile == 1 && dim.placement != Placement::kFit) return false;
+  return !(extent && (dim.placement == Placement::kFit ? *extent == tile : *extent % tile == 0));
+}
+
+std::vector<uint32_t> Nest::unbound_dims(const Context& context, const TensorOp& op) const {
+  std::vector<uint32_t> dims;
+  for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
+    if (bound(context, d)) continue;
+    const std::vector<AxisId>& axes = schedule_.dims[d].axes;
+    bool used = std::any_of(axes.begin(), axes.end(), [&](AxisId axis) {
+      return std::find(op.parallel.begin(), op.parallel.end(), axis) != op.parallel.end() ||
+             std::find(op.reduction.begin(), op.reduction.end(), axis) != op.reduction.end();
+    });
+    if (used) dims.push_back(d);
+  }
+  return dims;
+}
+
+bool Nest::bound(const Context& context, uint32_t d) {
+  for (const Context* c = &context; c != nullptr; c = c->parent)
+    if (c->dim_positions.contains(d)) return true;
+  return false;
+}
+
+std::vector<TileValueId> Nest::in_loops(Context& outer, std::span<const uint32_t> dims,
+                                        std::span<const TileValueId> initial, const InLoops& body) {
+  if (dims.empty()) return body(outer, initial);
+  uint32_t d = dims.front();
+  const LoopDim& dim = schedule_.dims[d];
+  bool split = dim.placement == Placement::kSplit;
+  int64_t step = dim.tile() * (split ? schedule_.split : 1);
+  AxisId counter =
+      outer.builder->loop_axis("loop_" + dim_name(dim), module_.index.ceil_div(dim_extent(dim), step));
+  return outer.builder->loop(
+      counter, initial, [&](TileBuilder& builder, std::span<const TileValueId> carried) {
+        Context inner;
+        inner.builder = &builder;
+        inner.parent = &outer;
+        IndexId tile = module_.index.axis(counter);
+        if (split)
+          tile =
+              module_.index.add(module_.index.scale(tile, schedule_.split), module_.index.axis(split_axis_));
+        IndexId in_tile = dim.tile() > 1 ? module_.index.axis(tile_axes_[d]) : module_.index.constant(0);
+        bind(inner, d, module_.index.add(module_.index.scale(tile, dim.tile()), in_tile));
+        return in_loops(inner, dims.subspan(1), carried, body);
+      });
+}
+
+void Nest::build_op(Context& main, TensorOpId id) {
+  const TensorOp& op = kernel_.ops[id];
+  main.builder->set_spans(op.spans);
+  std::vector<uint32_t> serial = unbound_dims(main, op);
+  if (op.op == Opcode::kReduce) {
+    build_reduction(main, id, serial);
+  } else if (serial.empty()) {
+    for (const ir::OpOutput& output : op.outputs)
+      main.tensors[output.tensor] = body_value(main, id, output.values[0]);
+  }
+  bool stored = std::any_of(op.outputs.begin(), op.outputs.end(),
+                            [&](const ir::OpOutput& output) { return external_.contains(output.tensor); });
+  if (!stored || (op.op == Opcode::kReduce && schedule_.split > 1)) return;
+  if (op.op == Opcode::kReduce || serial.empty()) {
+    store_outputs(main, op);
+  } else {
+    in_loops(main, serial, {}, [&](Context& inner, std::span<const TileValueId>) {
+      for (const ir::OpOutput& output : op.outputs)
+        inner.tensors[output.tensor] = body_value(inner, id, output.values[0]);
+      store_outputs(inner, op);
+      return std::vector<TileValueId>{};
+    });
+  }
+}
+
+void Nest::store_outputs(Context& context, const TensorOp& op) {
+  for (const ir::OpOutput& output : op.outputs) {
+    if (!external_.contains(output.tensor)) continue;
+    std::vector<IndexId> subscripts;
+    for (AxisId axis : op.parallel) subscripts.push_back(position(context, axis));
+    TileValueId value = find_tensor(context, output.tensor);
+    context.builder->store(output.tensor, std::move(subscripts), value, domain_mask(context, op.parallel));
+  }
+}
+
+std::optional<IndexId> Nest::dim_position(const Context& context, uint32_t d) const {
+  for (const Context* c = &context; c != nullptr; c = c->parent)
+    if (auto at = c->dim_positions.find(d); at != c->dim_positions.end()) return at->second;
+  return std::nullopt;
+}
+
+IndexId Nest::position(const Context& context, AxisId axis) const {
+  for (const Context* c = &context; c != nullptr; c = c->parent)
+    if (auto at = c->positions.find(axis); at != c->positions.end()) return at->second;
+  TENON_UNREACHABLE("an axis has no position here");
+}
+
+}  // namespace tenon::passes

@@ -1,0 +1,137 @@
+// The builder behind build-nest. Its parts stand in files of their own: launches.cpp, loops.cpp,
+// reductions.cpp, staging.cpp (copies to shared memory, contractions) and values.cpp (bodies as tiles).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ir/tensor.h"
+#include "ir/tile.h"
+#include "ir/tile_builder.h"
+#include "passes/schedule.h"
+
+namespace tenon::passes {
+
+// A place in the nest where values are computed: for every axis of the group that is bound there its
+// position, and what is known to be computed already. A child context sees what its parents hold.
+struct Context {
+  ir::TileBuilder* builder = nullptr;
+  Context* parent = nullptr;
+  std::map<ir::AxisId, ir::IndexId> positions;
+  // Per loop dimension: its position, absent where it is not bound here.
+  std::map<uint32_t, ir::IndexId> dim_positions;
+  // The bool tile that is true inside the domain, for dimensions that a tile may overrun.
+  std::map<uint32_t, ir::TileValueId> masks;
+  std::map<ir::IndexId, ir::TileValueId> index_values;
+  std::map<std::pair<ElementType, uint64_t>, ir::TileValueId> constants;
+  std::map<std::pair<uint32_t, uint32_t>, ir::TileValueId> body_values;  // (op, value)
+  std::map<ir::TensorId, ir::TileValueId> tensors;
+};
+
+class Nest {
+ public:
+  Nest(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule, std::string name);
+
+  ir::TileModule build();
+
+ private:
+  // ---- launches.cpp ----
+  // Tensors of the group that others read or that are results; they are stored.
+  void find_external();
+  ir::TileKernel& new_launch(std::string name);
+  void build_main_launch();
+  // Workspace of one slot: the parallel axes of the operation, then the parts.
+  void store_partials(Context& context, const ir::TensorOp& op, const ir::OpOutput& output,
+                      std::span<const ir::TileValueId> state);
+  // The second launch: a block for each tile of the parallel axes merges the parts and runs the maps that
+  // follow.
+  void build_merge_launch();
+
+  // ---- loops.cpp ----
+  ir::IndexId dim_extent(const LoopDim& dim);
+  std::string dim_name(const LoopDim& dim) const;
+  // Gives the axes of a dimension their positions, from the flattened one.
+  void bind(Context& context, uint32_t d, ir::IndexId position);
+  // Whether a tile of the dimension may reach beyond its extent.
+  bool overruns(uint32_t d);
+  std::vector<uint32_t> unbound_dims(const Context& context, const ir::TensorOp& op) const;
+  static bool bound(const Context& context, uint32_t d);
+  // Runs `body` inside loops over `dims`, carrying `initial`.
+  using InLoops = std::function<std::vector<ir::TileValueId>(Context&, std::span<const ir::TileValueId>)>;
+  std::vector<ir::TileValueId> in_loops(Context& outer, std::span<const uint32_t> dims,
+                                        std::span<const ir::TileValueId> initial, const InLoops& body);
+  void build_op(Context& main, ir::TensorOpId id);
+  void store_outputs(Context& context, const ir::TensorOp& op);
+  std::optional<ir::IndexId> dim_position(const Context& context, uint32_t d) const;
+  ir::IndexId position(const Context& context, ir::AxisId axis) const;
+
+  // ---- reductions.cpp ----
+  void build_reduction(Context& main, ir::TensorOpId id, const std::vector<uint32_t>& serial);
+  std::vector<ir::AxisId> reduced_tile_axes(const ir::TensorOp& op) const;
+  ir::TileValueId project(Context& context, const ir::Monoid& monoid, std::span<const ir::TileValueId> state);
+  // The identity of each slot of each result, as tiles over all tile axes of the operation, so that each
+  // thread accumulates its own positions.
+  std::vector<ir::TileValueId> identities(Context& context, const ir::TensorOp& op);
+  ir::TileValueId splat(Context& context, const ir::Constant& constant, std::vector<ir::AxisId> axes);
+  std::vector<ir::TileValueId> merged(Context& context, const ir::TensorOp& op,
+                                      std::span<const ir::TileValueId> left,
+                                      const std::vector<ir::TileValueId>& right);
+  // The lifted states of all results, the identity where the domain or the predicate leaves elements out.
+  std::vector<ir::TileValueId> masked_lifts(Context& context, ir::TensorOpId id);
+
+  // ---- staging.cpp ----
+  void build_contraction(Context& main, const Schedule::Contraction& contraction,
+                         const std::vector<uint32_t>& serial);
+  const StagedRead& staged_read(ir::TensorOpId op, ir::ValueId value) const;
+  // Copies the tile of a body value to a new shared buffer, by the copy's own thread mapping; elements
+  // outside the domain are 0.
+  std::pair<ir::BufferId, const StagedRead*> stage(Context& context, const StagedRead& staged);
+  // A read of a map that runs across the main mapping: copied to shared memory, taken out in the main
+  // mapping.
+  ir::TileValueId build_staged_read(Context& context, const StagedRead& staged);
+  // The fragment of a staged tile at one step of the serial dimension, in the main mapping.
+  ir::TileValueId load_staged(ir::TileBuilder& builder, std::pair<ir::BufferId, const StagedRead*> staged,
+                              uint32_t serial, ir::AxisId step);
+
+  // ---- values.cpp ----
+  ir::TileValueId find_tensor(const Context& context, ir::TensorId tensor) const;
+  // The outermost context in which all of an expression's axes have positions.
+  Context& hoisted(Context& context, const std::vector<ir::IndexId>& indices);
+  ir::TileValueId constant(Context& context, const ir::Constant& constant);
+  ir::TileValueId index_value(Context& context, ir::IndexId index);
+  ir::TileValueId both(Context& context, ir::TileValueId a, ir::TileValueId b);
+  // True inside the domain of the dimensions that hold `axes`; invalid where no tile overruns them.
+  ir::TileValueId domain_mask(Context& context, const std::vector<ir::AxisId>& axes);
+  ir::TileValueId dim_mask(Context& context, uint32_t d);
+  // A body's index expression at the context's positions, its values replaced by tiles.
+  ir::IndexId placed(Context& context, ir::TensorOpId id, ir::IndexId index);
+  ir::TileValueId body_value(Context& context, ir::TensorOpId id, ir::ValueId value);
+  std::optional<ir::TileValueId> known(const Context& context, ir::TensorOpId id, ir::ValueId value) const;
+  ir::TileValueId build_instruction(Context& context, ir::TensorOpId id, ir::ValueId value);
+  ir::TileValueId build_read(Context& context, ir::TensorOpId id, ir::ValueId value);
+  // The domain axes that a subscript depends on, through body values too.
+  void collect_axes(ir::TensorOpId id, ir::IndexId index, std::vector<ir::AxisId>& axes) const;
+  void collect_value_axes(ir::TensorOpId id, ir::ValueId value, std::vector<ir::AxisId>& axes) const;
+
+  const ir::Kernel& kernel_;
+  const ir::Group& group_;
+  const Schedule& schedule_;
+  ir::TileModule module_;
+  std::map<ir::TensorId, ir::TensorOpId> producers_;
+  std::set<ir::TensorId> external_;
+  std::vector<ir::AxisId> tile_axes_;
+  std::map<uint32_t, ir::AxisId> grid_axes_;
+  ir::AxisId split_axis_;
+  // Inside the copy of a staged value, which is then read itself.
+  bool in_copy_ = false;
+  std::map<ir::TensorId, std::vector<ir::TensorId>> partials_;
+};
+
+}  // namespace tenon::passes

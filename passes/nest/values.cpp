@@ -1,0 +1,220 @@
+// Values of bodies as tiles.
+#include <algorithm>
+
+#include "passes/nest/nest.h"
+#include "support/check.h"
+
+namespace tenon::passes {
+
+using ir::AxisId;
+using ir::IndexId;
+using ir::IndexKind;
+using ir::Opcode;
+using ir::TensorId;
+using ir::TensorOp;
+using ir::TensorOpId;
+using ir::TileValueId;
+using ir::ValueId;
+
+TileValueId Nest::find_tensor(const Context& context, TensorId tensor) const {
+  for (const Context* c = &context; c != nullptr; c = c->parent)
+    if (auto at = c->tensors.find(tensor); at != c->tensors.end()) return at->second;
+  return {};
+}
+
+Context& Nest::hoisted(Context& context, const std::vector<IndexId>& indices) {
+  Context* best = &context;
+  for (Context* c = context.parent; c != nullptr; c = c->parent) {
+    bool all = true;
+    for (IndexId index : indices) {
+      kernel_.index.for_each_atom(index, [&](IndexId atom) {
+        const ir::IndexNode& node = kernel_.index[atom];
+        if (node.kind == IndexKind::kValue) all = false;
+        if (node.kind == IndexKind::kAxis) {
+          bool found = false;
+          for (const Context* up = c; up != nullptr; up = up->parent)
+            found = found || up->positions.contains(AxisId(node.reference));
+          all = all && found;
+        }
+      });
+    }
+    if (!all) break;
+    best = c;
+  }
+  return *best;
+}
+
+TileValueId Nest::constant(Context& context, const ir::Constant& constant) {
+  auto key = std::pair(constant.type, constant.bits);
+  if (auto at = context.constants.find(key); at != context.constants.end()) return at->second;
+  return context.constants[key] = context.builder->constant(constant);
+}
+
+TileValueId Nest::index_value(Context& context, IndexId index) {
+  if (auto at = context.index_values.find(index); at != context.index_values.end()) return at->second;
+  return context.index_values[index] = context.builder->index_value(index);
+}
+
+TileValueId Nest::both(Context& context, TileValueId a, TileValueId b) {
+  if (!a.valid()) return b;
+  if (!b.valid()) return a;
+  return context.builder->elementwise(Opcode::kAnd, ElementType::kBool, {a, b});
+}
+
+TileValueId Nest::domain_mask(Context& context, const std::vector<AxisId>& axes) {
+  TileValueId mask;
+  for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
+    const std::vector<AxisId>& own = schedule_.dims[d].axes;
+    bool used = std::any_of(own.begin(), own.end(), [&](AxisId axis) {
+      return std::find(axes.begin(), axes.end(), axis) != axes.end();
+    });
+    if (!used || !dim_position(context, d) || !overruns(d)) continue;
+    mask = both(context, mask, dim_mask(context, d));
+  }
+  return mask;
+}
+
+TileValueId Nest::dim_mask(Context& context, uint32_t d) {
+  Context* owner = &context;
+  while (!owner->dim_positions.contains(d)) owner = owner->parent;
+  if (auto at = owner->masks.find(d); at != owner->masks.end()) return at->second;
+  TileValueId position = index_value(*owner, owner->dim_positions[d]);
+  TileValueId extent = index_value(*owner, dim_extent(schedule_.dims[d]));
+  return owner->masks[d] = owner->builder->elementwise(Opcode::kLt, ElementType::kBool, {position, extent});
+}
+
+IndexId Nest::placed(Context& context, TensorOpId id, IndexId index) {
+  return module_.index.substitute(index, [&](IndexId atom) {
+    const ir::IndexNode node = module_.index[atom];
+    if (node.kind == IndexKind::kAxis) {
+      AxisId axis(node.reference);
+      return module_.axes[axis].kind == ir::TileAxis::Kind::kDomain ? position(context, axis) : IndexId();
+    }
+    if (node.kind == IndexKind::kValue) {
+      return module_.index.value(ValueId(body_value(context, id, ValueId(node.reference)).index()));
+    }
+    return IndexId();
+  });
+}
+
+TileValueId Nest::body_value(Context& context, TensorOpId id, ValueId value) {
+  auto key = std::pair(id.index(), value.index());
+  for (const Context* c = &context; c != nullptr; c = c->parent)
+    if (auto at = c->body_values.find(key); at != c->body_values.end()) return at->second;
+  // Operands come before uses, so the needed part of the body is built in order, without recursion.
+  const ir::Body& body = kernel_.ops[id].body;
+  std::vector<bool> needed(value.index() + 1, false);
+  needed[value.index()] = true;
+  for (uint32_t i = value.index() + 1; i-- > 0;) {
+    if (!needed[i] || known(context, id, ValueId(i))) continue;
+    const ir::Instruction& instruction = body[ValueId(i)];
+    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
+    auto mark = [&](IndexId index) {
+      kernel_.index.for_each_atom(index, [&](IndexId atom) {
+        const ir::IndexNode& node = kernel_.index[atom];
+        if (node.kind == IndexKind::kValue) needed[node.reference] = true;
+      });
+    };
+    if (instruction.index.valid()) mark(instruction.index);
+    for (IndexId subscript : instruction.subscripts) mark(subscript);
+  }
+  TileValueId result;
+  for (uint32_t i = 0; i <= value.index(); ++i) {
+    if (!needed[i]) continue;
+    if (auto have = known(context, id, ValueId(i))) {
+      result = *have;
+      continue;
+    }
+    result = build_instruction(context, id, ValueId(i));
+    context.body_values[{id.index(), i}] = result;
+  }
+  return result;
+}
+
+std::optional<TileValueId> Nest::known(const Context& context, TensorOpId id, ValueId value) const {
+  for (const Context* c = &context; c != nullptr; c = c->parent)
+    if (auto at = c->body_values.find({id.index(), value.index()}); at != c->body_values.end())
+      return at->second;
+  return std::nullopt;
+}
+
+TileValueId Nest::build_instruction(Context& context, TensorOpId id, ValueId value) {
+  const ir::Instruction& instruction = kernel_.ops[id].body[value];
+  switch (instruction.op) {
+    case Opcode::kConst:
+      return constant(context, {instruction.type, instruction.bits});
+    case Opcode::kIndex:
+      return index_value(hoisted(context, {instruction.index}), placed(context, id, instruction.index));
+    case Opcode::kRead:
+      return build_read(context, id, value);
+    default:
+      break;
+  }
+  std::vector<TileValueId> operands;
+  for (unsigned i = 0; i < instruction.operand_count(); ++i)
+    operands.push_back(body_value(context, id, instruction.operands[i]));
+  return context.builder->elementwise(instruction.op, instruction.type, operands, instruction.approx);
+}
+
+TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
+  const ir::Instruction& read = kernel_.ops[id].body[value];
+  if (!in_copy_) {
+    for (const StagedRead& staged : schedule_.staged)
+      if (staged.op == id && staged.value == value) return build_staged_read(context, staged);
+  }
+  if (auto producer = producers_.find(read.tensor); producer != producers_.end()) {
+    if (TileValueId value = find_tensor(context, read.tensor); value.valid()) return value;
+    const TensorOp& op = kernel_.ops[producer->second];
+    TENON_CHECK(op.op == Opcode::kMap, "a reduction is read before it is computed");
+    for (const ir::OpOutput& output : op.outputs)
+      if (output.tensor == read.tensor)
+        return context.tensors[read.tensor] = body_value(context, producer->second, output.values[0]);
+  }
+  bool predicated = read.operands[0].valid();
+  Context& where = predicated ? context : hoisted(context, read.subscripts);
+  std::vector<IndexId> subscripts;
+  std::vector<AxisId> axes;
+  for (IndexId subscript : read.subscripts) {
+    subscripts.push_back(placed(where, id, subscript));
+    collect_axes(id, subscript, axes);
+  }
+  TileValueId mask = domain_mask(where, axes);
+  TileValueId otherwise;
+  if (predicated) {
+    mask = both(where, mask, body_value(where, id, read.operands[0]));
+    otherwise = body_value(where, id, read.operands[1]);
+  } else if (mask.valid()) {
+    otherwise = constant(where, {read.type, 0});
+  }
+  return where.builder->load(read.tensor, std::move(subscripts), mask, otherwise);
+}
+
+void Nest::collect_axes(TensorOpId id, IndexId index, std::vector<AxisId>& axes) const {
+  kernel_.index.for_each_atom(index, [&](IndexId atom) {
+    const ir::IndexNode& node = kernel_.index[atom];
+    if (node.kind == IndexKind::kAxis) axes.push_back(AxisId(node.reference));
+    if (node.kind == IndexKind::kValue) collect_value_axes(id, ValueId(node.reference), axes);
+  });
+}
+
+void Nest::collect_value_axes(TensorOpId id, ValueId value, std::vector<AxisId>& axes) const {
+  const ir::Body& body = kernel_.ops[id].body;
+  std::vector<bool> needed(value.index() + 1, false);
+  needed[value.index()] = true;
+  for (uint32_t i = value.index() + 1; i-- > 0;) {
+    if (!needed[i]) continue;
+    const ir::Instruction& instruction = body[ValueId(i)];
+    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
+    auto visit = [&](IndexId index) {
+      kernel_.index.for_each_atom(index, [&](IndexId atom) {
+        const ir::IndexNode& node = kernel_.index[atom];
+        if (node.kind == IndexKind::kAxis) axes.push_back(AxisId(node.reference));
+        if (node.kind == IndexKind::kValue) needed[node.reference] = true;
+      });
+    };
+    if (instruction.index.valid()) visit(instruction.index);
+    for (IndexId subscript : instruction.subscripts) visit(subscript);
+  }
+}
+
+}  // namespace tenon::passes
