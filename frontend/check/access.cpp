@@ -4,8 +4,8 @@
 
 namespace tenon::frontend {
 
-NodeId Accesses::read(const Variable& variable, std::vector<NodeId> subscripts, NodeId fallback, GuardId guard,
-                      Span span) {
+NodeId Accesses::read(const Variable& variable, std::vector<NodeId> subscripts, NodeId fallback,
+                      GuardId guard, Span span) {
   Nodes& nodes = instance_.nodes;
   bool wrong = variable.poisoned || !variable.value.valid();
   for (NodeId& subscript : subscripts) {
@@ -40,7 +40,8 @@ bool Accesses::plainly_within(NodeId subscript, ir::IndexId dimension) const {
   if (node.kind != NodeKind::kIndex) return false;
   const ir::IndexPool& pool = instance_.kernel.index;
   const ir::IndexNode& index = pool[node.index];
-  if (index.kind == ir::IndexKind::kAxis) return instance_.kernel.axes[ir::AxisId(index.reference)].extent == dimension;
+  if (index.kind == ir::IndexKind::kAxis)
+    return instance_.kernel.axes[ir::AxisId(index.reference)].extent == dimension;
   const std::optional<int64_t> value = pool.as_constant(node.index);
   const std::optional<int64_t> size = pool.as_constant(dimension);
   return value && size && *value >= 0 && *value < *size;

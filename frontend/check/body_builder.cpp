@@ -40,19 +40,32 @@ ValueId BodyBuilder::both(ValueId a, ValueId b) {
 void BodyBuilder::build_one(NodeId id) {
   const Node node = instance_.nodes[id];
   switch (node.kind) {
-    case NodeKind::kIndex: indices_[id] = node.index; return;
-    case NodeKind::kConstant: values_[id] = body_.constant({*node.type, node.bits}, node.span); return;
-    case NodeKind::kCast: values_[id] = body_.cast(*node.type, value(node.operands[0]), node.span); return;
-    case NodeKind::kRead: values_[id] = read(id, node); return;
-    case NodeKind::kReduce: values_[id] = read_hoisted(id, node); return;
-    case NodeKind::kOp: return build_operation(id, node);
+    case NodeKind::kIndex:
+      indices_[id] = node.index;
+      return;
+    case NodeKind::kConstant:
+      values_[id] = body_.constant({*node.type, node.bits}, node.span);
+      return;
+    case NodeKind::kCast:
+      values_[id] = body_.cast(*node.type, value(node.operands[0]), node.span);
+      return;
+    case NodeKind::kRead:
+      values_[id] = read(id, node);
+      return;
+    case NodeKind::kReduce:
+      values_[id] = read_hoisted(id, node);
+      return;
+    case NodeKind::kOp:
+      return build_operation(id, node);
     case NodeKind::kError:
-    case NodeKind::kLiteral: break;
+    case NodeKind::kLiteral:
+      break;
   }
   TENON_UNREACHABLE("an expression without a type reached a body");
 }
 
-// Sums, products, quotients, minima and maxima of indices stay index expressions, so that subscripts keep their form.
+// Sums, products, quotients, minima and maxima of indices stay index expressions, so that subscripts keep
+// their form.
 ir::IndexId BodyBuilder::index_operation(const Node& node) {
   if (!node.is_index() || !node.operands[1].valid() || node.operands[2].valid()) return {};
   return instance_.index_op(node.op, index_of(node.operands[0]), index_of(node.operands[1]));
@@ -112,8 +125,8 @@ ValueId BodyBuilder::predicate_of(const Read& read, const ir::Tensor& tensor, Sp
     const ValueId subscript = value(read.subscripts[test.subscript]);
     const ir::IndexId bound = test.upper ? tensor.shape[test.subscript] : instance_.kernel.index.constant(0);
     const ValueId limit = index_value(bound, span);
-    predicate = both(predicate,
-                     body_.op(test.upper ? Opcode::kLt : Opcode::kGe, {subscript, limit}, false, span));
+    predicate =
+        both(predicate, body_.op(test.upper ? Opcode::kLt : Opcode::kGe, {subscript, limit}, false, span));
   }
   return predicate;
 }

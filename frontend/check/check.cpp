@@ -97,15 +97,18 @@ void Declarations::add_kernel(KernelId id) {
   }
   Diagnostic& d = diagnostics_.report(DiagnosticId::kDeclaredTwice, name.span, name.text);
   for (KernelId known : kernels_)
-    if (module_[known].signature.name.text == name.text) d.label(module_[known].signature.name.span, "declared here first");
+    if (module_[known].signature.name.text == name.text)
+      d.label(module_[known].signature.name.span, "declared here first");
 }
 
 void Declarations::check_schedule(const Schedule& schedule) {
   if (!kernel_names_.contains(schedule.kernel.text)) {
-    Diagnostic& d = diagnostics_.report(DiagnosticId::kUnknownKernel, schedule.kernel.span, schedule.kernel.text);
+    Diagnostic& d =
+        diagnostics_.report(DiagnosticId::kUnknownKernel, schedule.kernel.span, schedule.kernel.text);
     const std::string_view similar =
         did_you_mean(schedule.kernel.text, {kernel_names_.begin(), kernel_names_.end()});
-    if (!similar.empty()) d.fix(schedule.kernel.span, std::string(similar), fmt::format("did you mean `{}`?", similar));
+    if (!similar.empty())
+      d.fix(schedule.kernel.span, std::string(similar), fmt::format("did you mean `{}`?", similar));
     return;
   }
   diagnostics_.report(DiagnosticId::kNotBuiltSchedule, schedule.span, schedule.kernel.text);
@@ -141,15 +144,16 @@ CheckResult check(const Module& module, SourceManager& sources, const CheckOptio
   for (KernelId id : declarations.kernels()) {
     const Kernel& kernel = module[id];
     const std::string_view name = kernel.signature.name.text;
-    if (!options.kernels.empty() && std::ranges::find(options.kernels, name) == options.kernels.end()) continue;
+    if (!options.kernels.empty() && std::ranges::find(options.kernels, name) == options.kernels.end())
+      continue;
     found.insert(name);
     if (std::vector<Uninstantiated::Missing> missing = missing_generics(kernel, options); !missing.empty()) {
       for (const Generic& generic : kernel.signature.generics) used.insert(std::string(generic.name.text));
       result.uninstantiated.push_back({std::string(name), kernel.signature.name.span, std::move(missing)});
       continue;
     }
-    std::optional<ir::Kernel> checked = check_kernel(module, kernel, sources, declarations.functions(), options, used,
-                                                     reported, diagnostics);
+    std::optional<ir::Kernel> checked =
+        check_kernel(module, kernel, sources, declarations.functions(), options, used, reported, diagnostics);
     if (checked) result.module.kernels.push_back(std::move(*checked));
   }
   for (const std::string& name : options.kernels)

@@ -14,8 +14,8 @@
 namespace tenon::frontend {
 
 struct CheckOptions {
-  // Names of dimensions, index scalars and `dim` generics that are fixed (`--set N=4096`), for all kernels that have
-  // them.
+  // Names of dimensions, index scalars and `dim` generics that are fixed (`--set N=4096`), for all kernels
+  // that have them.
   std::map<std::string, int64_t, std::less<>> sizes;
   // Element types of generics (`--set T=f16`).
   std::map<std::string, ElementType, std::less<>> types;
@@ -38,13 +38,15 @@ struct CheckResult {
   // The kernels without mistakes, in source order.
   ir::Module module;
   std::vector<Uninstantiated> uninstantiated;
-  // Names of CheckOptions::kernels that the file does not have, and of sizes and types that no checked kernel has.
+  // Names of CheckOptions::kernels that the file does not have, and of sizes and types that no checked kernel
+  // has.
   std::vector<std::string> unknown_kernels;
   std::vector<std::string> unused_settings;
 };
 
-// `module` was parsed from a file of `sources`; library modules that it uses are added to `sources`. A kernel with a
-// mistake does not stop the others.
-CheckResult check(const Module& module, SourceManager& sources, const CheckOptions& options, Diagnostics& diagnostics);
+// `module` was parsed from a file of `sources`; library modules that it uses are added to `sources`. A kernel
+// with a mistake does not stop the others.
+CheckResult check(const Module& module, SourceManager& sources, const CheckOptions& options,
+                  Diagnostics& diagnostics);
 
 }  // namespace tenon::frontend

@@ -10,7 +10,8 @@ using ir::IndexId;
 using ir::IndexKind;
 using ir::Opcode;
 
-void collect_divisors(const ir::IndexPool& pool, IndexId index, std::set<IndexId>& seen, std::set<IndexId>& divisors) {
+void collect_divisors(const ir::IndexPool& pool, IndexId index, std::set<IndexId>& seen,
+                      std::set<IndexId>& divisors) {
   if (!seen.insert(index).second) return;
   const ir::IndexNode& node = pool[index];
   for (const ir::Monomial& term : node.terms)
@@ -23,15 +24,24 @@ void collect_divisors(const ir::IndexPool& pool, IndexId index, std::set<IndexId
 
 std::optional<IndexId> operation(ir::IndexPool& pool, Opcode op, IndexId a, IndexId b) {
   switch (op) {
-    case Opcode::kAnd: return pool.logical_and(a, b);
-    case Opcode::kOr: return pool.logical_or(a, b);
-    case Opcode::kEq: return pool.equal(a, b);
-    case Opcode::kNe: return pool.logical_not(pool.equal(a, b));
-    case Opcode::kLt: return pool.less(a, b);
-    case Opcode::kLe: return pool.less_equal(a, b);
-    case Opcode::kGt: return pool.less(b, a);
-    case Opcode::kGe: return pool.less_equal(b, a);
-    default: return std::nullopt;
+    case Opcode::kAnd:
+      return pool.logical_and(a, b);
+    case Opcode::kOr:
+      return pool.logical_or(a, b);
+    case Opcode::kEq:
+      return pool.equal(a, b);
+    case Opcode::kNe:
+      return pool.logical_not(pool.equal(a, b));
+    case Opcode::kLt:
+      return pool.less(a, b);
+    case Opcode::kLe:
+      return pool.less_equal(a, b);
+    case Opcode::kGt:
+      return pool.less(b, a);
+    case Opcode::kGe:
+      return pool.less_equal(b, a);
+    default:
+      return std::nullopt;
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace tenon::frontend {
 
-// A typed condition over dimensions and index scalars as an index expression that is 0 where it does not hold, which is
-// also where it divides by zero. Empty if it depends on anything else.
+// A typed condition over dimensions and index scalars as an index expression that is 0 where it does not
+// hold, which is also where it divides by zero. Empty if it depends on anything else.
 std::optional<ir::IndexId> clause_condition(Instance& instance, NodeId condition);
 
 }  // namespace tenon::frontend

@@ -57,8 +57,12 @@ Context Elaborator::guarded(const Context& context, NodeId condition, bool negat
   return inner;
 }
 
-void Elaborator::step(const NumberLiteral& literal) { finish(typing_.number(literal, module()[frame().id].span)); }
-void Elaborator::step(const BoolLiteral& literal) { finish(typing_.boolean(literal.value, module()[frame().id].span)); }
+void Elaborator::step(const NumberLiteral& literal) {
+  finish(typing_.number(literal, module()[frame().id].span));
+}
+void Elaborator::step(const BoolLiteral& literal) {
+  finish(typing_.boolean(literal.value, module()[frame().id].span));
+}
 void Elaborator::step(const InfLiteral&) { finish(typing_.infinity(module()[frame().id].span)); }
 void Elaborator::step(const NanLiteral&) { finish(typing_.nan(module()[frame().id].span)); }
 void Elaborator::step(const ErrorExpr&) { finish(nodes_.error()); }
@@ -79,22 +83,28 @@ void Elaborator::step(const NameRef& name) {
   finish(widened_in(context, name_value(context, *entity, name.name, span)));
 }
 
-NodeId Elaborator::name_value(const Context& context, const Entity& entity, std::string_view name, Span span) {
+NodeId Elaborator::name_value(const Context& context, const Entity& entity, std::string_view name,
+                              Span span) {
   switch (entity.kind) {
-    case EntityKind::kPoison: return nodes_.error();
-    case EntityKind::kIndex: return nodes_.index(entity.index, span);
-    case EntityKind::kValue: return entity.value;
+    case EntityKind::kPoison:
+      return nodes_.error();
+    case EntityKind::kIndex:
+      return nodes_.index(entity.index, span);
+    case EntityKind::kValue:
+      return entity.value;
     case EntityKind::kType: {
       Diagnostic& d = instance_.report(DiagnosticId::kGenericAsValue, span, name);
       d.note(fmt::format("`{}(...)` converts to it", name));
       return nodes_.error();
     }
-    case EntityKind::kVariable: break;
+    case EntityKind::kVariable:
+      break;
   }
   const Variable& variable = instance_.variables[entity.variable];
   if (variable.poisoned) return nodes_.error();
   if (!variable.shape.empty()) {
-    Diagnostic& d = instance_.report(DiagnosticId::kMissingSubscripts, span, name, instance_.shape_text(variable.shape));
+    Diagnostic& d =
+        instance_.report(DiagnosticId::kMissingSubscripts, span, name, instance_.shape_text(variable.shape));
     d.label(variable.span, "introduced here");
     d.note("an element is read with one subscript for each dimension");
     return nodes_.error();
@@ -119,7 +129,9 @@ void Elaborator::report_unknown_name(const Context& context, std::string_view na
   } else if (instance_.functions.find(name) != nullptr || function_by_name(name)) {
     d.note(fmt::format("`{}` is a function; call it with arguments in parentheses", name));
   } else {
-    d.note("an index stands on the left of `=` or in the brackets of a reduction; a dimension in the type of a parameter or result");
+    d.note(
+        "an index stands on the left of `=` or in the brackets of a reduction; a dimension in the type of a "
+        "parameter or result");
   }
 }
 
@@ -138,12 +150,13 @@ std::optional<ElementType> Elaborator::element_type(const Element& element, cons
   if (entity != nullptr && entity->kind == EntityKind::kType) return entity->type;
   if (entity != nullptr && entity->kind == EntityKind::kPoison) return std::nullopt;
   Diagnostic& d = instance_.report(DiagnosticId::kUnknownType, element.span, element.text);
-  static constexpr std::string_view kTypes[] = {"f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2", "i64", "i32",
-                                                "i16", "i8",  "u64", "u32",  "u16",    "u8",     "bool", "index"};
+  static constexpr std::string_view kTypes[] = {"f64", "f32", "f16",  "bf16", "f8e4m3", "f8e5m2",
+                                                "i64", "i32", "i16",  "i8",   "u64",    "u32",
+                                                "u16", "u8",  "bool", "index"};
   static constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
-      {"float", "f32"}, {"double", "f64"},  {"half", "f16"},     {"int", "i32"},     {"float32", "f32"},
-      {"float16", "f16"}, {"bfloat16", "bf16"}, {"float64", "f64"}, {"int32", "i32"}, {"int64", "i64"},
-      {"int8", "i8"},   {"uint8", "u8"},    {"uint32", "u32"},   {"size_t", "index"}, {"long", "i64"}};
+      {"float", "f32"},   {"double", "f64"},    {"half", "f16"},    {"int", "i32"},      {"float32", "f32"},
+      {"float16", "f16"}, {"bfloat16", "bf16"}, {"float64", "f64"}, {"int32", "i32"},    {"int64", "i64"},
+      {"int8", "i8"},     {"uint8", "u8"},      {"uint32", "u32"},  {"size_t", "index"}, {"long", "i64"}};
   std::string_view similar = did_you_mean(element.text, {std::begin(kTypes), std::end(kTypes)});
   for (auto [foreign, ours] : kForeign)
     if (element.text == foreign) similar = ours;
@@ -163,22 +176,27 @@ void Elaborator::step(const Unary& unary) {
 void Elaborator::step(const Binary& binary) {
   const Context context = frame().context;
   switch (frame().stage++) {
-    case 0: return push(context, binary.left);
+    case 0:
+      return push(context, binary.left);
     case 1: {
       const bool guards = binary.op == BinaryOp::kLogicalAnd || binary.op == BinaryOp::kLogicalOr;
       const bool negated = binary.op == BinaryOp::kLogicalOr;
       return push(guards ? guarded(context, values()[0], negated) : context, binary.right);
     }
-    default: finish(typing_.binary(binary, values()[0], values()[1], module()[frame().id].span));
+    default:
+      finish(typing_.binary(binary, values()[0], values()[1], module()[frame().id].span));
   }
 }
 
 void Elaborator::step(const Conditional& conditional) {
   const Context context = frame().context;
   switch (frame().stage++) {
-    case 0: return push(context, conditional.condition);
-    case 1: return push(guarded(context, values()[0], false), conditional.if_true);
-    case 2: return push(guarded(context, values()[0], true), conditional.if_false);
+    case 0:
+      return push(context, conditional.condition);
+    case 1:
+      return push(guarded(context, values()[0], false), conditional.if_true);
+    case 2:
+      return push(guarded(context, values()[0], true), conditional.if_false);
     default:
       finish(typing_.conditional(values()[0], values()[1], values()[2], module()[frame().id].span));
   }
@@ -220,7 +238,8 @@ const Variable* Elaborator::accessed_variable(const Context& context, const Acce
   if (entity->kind == EntityKind::kPoison) return nullptr;
   // Where `...` stands for no dimensions, scalars have it as their only subscript.
   const std::span<const ExprId> subscripts = context.module->exprs(access.subscripts);
-  const bool only_ellipsis = subscripts.size() == 1 && context.module->get_if<Ellipsis>(subscripts[0]) != nullptr;
+  const bool only_ellipsis =
+      subscripts.size() == 1 && context.module->get_if<Ellipsis>(subscripts[0]) != nullptr;
   const bool scalar = entity->kind != EntityKind::kVariable ||
                       (instance_.variables[entity->variable].shape.empty() && !only_ellipsis);
   if (entity->kind == EntityKind::kVariable && instance_.variables[entity->variable].poisoned) return nullptr;
@@ -244,7 +263,8 @@ const Variable* Elaborator::accessed_variable(const Context& context, const Acce
 bool Elaborator::looks_like_recurrence(const Module& module, const Access& access) const {
   return std::ranges::any_of(module.exprs(access.subscripts), [&](ExprId id) {
     const Binary* step = module.get_if<Binary>(id);
-    return step != nullptr && step->op == BinaryOp::kSubtract && module.get_if<NameRef>(step->left) != nullptr &&
+    return step != nullptr && step->op == BinaryOp::kSubtract &&
+           module.get_if<NameRef>(step->left) != nullptr &&
            module.get_if<NumberLiteral>(step->right) != nullptr;
   });
 }
@@ -269,7 +289,8 @@ std::optional<std::vector<NodeId>> Elaborator::subscripts_of(const Context& cont
   }
   const size_t rank = variable.shape.size();
   if (subscripts.size() == rank) return subscripts;
-  Diagnostic& d = instance_.report(DiagnosticId::kSubscriptCount, span, variable.name, rank, subscripts.size());
+  Diagnostic& d =
+      instance_.report(DiagnosticId::kSubscriptCount, span, variable.name, rank, subscripts.size());
   d.label(variable.span, fmt::format("`{}` is {}", variable.name, instance_.shape_text(variable.shape)));
   return std::nullopt;
 }

@@ -1,5 +1,5 @@
-// From an expression of the syntax tree to a typed expression: names resolved, literals typed, functions inlined,
-// guards attached to what they guard, every access checked.
+// From an expression of the syntax tree to a typed expression: names resolved, literals typed, functions
+// inlined, guards attached to what they guard, every access checked.
 //
 // The walk keeps its own stack of frames: neither long expressions nor deep calls use the machine's.
 #pragma once

@@ -1,5 +1,5 @@
-// Calls in expressions: functions of the language, casts by a generic's name, and scalar functions of the program,
-// which are inlined.
+// Calls in expressions: functions of the language, casts by a generic's name, and scalar functions of the
+// program, which are inlined.
 #include <algorithm>
 
 #include "frontend/check/elaborate.h"
@@ -13,7 +13,8 @@ namespace {
 std::optional<size_t> builtin_arity(std::string_view name) {
   if (name == "max" || name == "min") return 2;
   if (name == "wide") return 1;
-  if (const std::optional<tenon::FunctionId> function = function_by_name(name)) return tenon::row(*function).arity;
+  if (const std::optional<tenon::FunctionId> function = function_by_name(name))
+    return tenon::row(*function).arity;
   return std::nullopt;
 }
 
@@ -27,14 +28,16 @@ std::vector<std::string_view> callable_names(const Instance& instance) {
 
 void report_unknown_function(Instance& instance, const Name& callee) {
   static constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
-      {"fabs", "abs"}, {"expf", "exp"}, {"sqrtf", "sqrt"}, {"fmax", "max"}, {"fmin", "min"}, {"maximum", "max"},
-      {"minimum", "min"}, {"power", "pow"}, {"ln", "log"}, {"product", "prod"}, {"total", "sum"}};
+      {"fabs", "abs"}, {"expf", "exp"},     {"sqrtf", "sqrt"},  {"fmax", "max"},
+      {"fmin", "min"}, {"maximum", "max"},  {"minimum", "min"}, {"power", "pow"},
+      {"ln", "log"},   {"product", "prod"}, {"total", "sum"}};
   Diagnostic& d = instance.report(DiagnosticId::kUnknownFunction, callee.span, callee.text);
   std::string_view similar = did_you_mean(callee.text, callable_names(instance));
   for (auto [foreign, ours] : kForeign)
     if (callee.text == foreign) similar = ours;
-  static constexpr std::string_view kLibrary[] = {"relu", "gelu", "gelu_tanh", "silu", "sigmoid", "softplus",
-                                                  "softmax", "log_softmax", "layernorm", "rmsnorm"};
+  static constexpr std::string_view kLibrary[] = {"relu",      "gelu",     "gelu_tanh", "silu",
+                                                  "sigmoid",   "softplus", "softmax",   "log_softmax",
+                                                  "layernorm", "rmsnorm"};
   if (std::ranges::find(kLibrary, callee.text) != std::end(kLibrary)) {
     d.note("it is part of the library: write `use std.nn` at the top of the file");
   } else if (!similar.empty()) {
@@ -61,7 +64,8 @@ void Elaborator::step(const Call& call) {
     const std::optional<size_t> builtin = builtin_arity(call.callee.text);
     if (entity != nullptr && entity->kind == EntityKind::kPoison) return finish(nodes_.error());
     if (entity != nullptr && !is_cast && function == nullptr && !builtin) {
-      Diagnostic& d = instance_.report(DiagnosticId::kNotAFunction, call.callee.span, call.callee.text, entity->what);
+      Diagnostic& d =
+          instance_.report(DiagnosticId::kNotAFunction, call.callee.span, call.callee.text, entity->what);
       if (entity->kind == EntityKind::kVariable) d.note("elements are read with square brackets");
       return finish(nodes_.error());
     }
@@ -122,7 +126,8 @@ bool Elaborator::begin_function(const Call& call, const FunctionRef& function) {
   }
   for (const ActiveCall* active = context.call; active != nullptr; active = active->outer) {
     if (&*active->function != &*function) continue;
-    instance_.report(DiagnosticId::kRecursion, span, name).label(function->signature.name.span, "defined here");
+    instance_.report(DiagnosticId::kRecursion, span, name)
+        .label(function->signature.name.span, "defined here");
     return false;
   }
   const size_t depth = context.call == nullptr ? 1 : context.call->depth + 1;
@@ -172,8 +177,8 @@ bool Elaborator::bind_generics(CallState& state, const Call& call) {
       return false;
     }
     if (!accepts(generic.kind, *type)) {
-      Diagnostic& d = instance_.report(DiagnosticId::kGenericKind, first, generic.name.text, signature.name.text,
-                                       describe(generic.kind), name(*type));
+      Diagnostic& d = instance_.report(DiagnosticId::kGenericKind, first, generic.name.text,
+                                       signature.name.text, describe(generic.kind), name(*type));
       d.label(generic.span, "declared here");
       if (generic.kind == GenericKind::kFloat && is_integer(*type)) d.note("f32(...) converts it");
       return false;
@@ -193,9 +198,11 @@ NodeId Elaborator::argument_as(NodeId argument, ElementType type, const Param& p
   const Node node = nodes_[argument];
   if (node.is_error() || node.type == type) return argument;
   // In a sum's body the argument has been widened, exactly, and can be taken as it was.
-  const bool was_widened = node.kind == NodeKind::kCast && nodes_[node.operands[0]].type == type && widened(type) == node.type;
+  const bool was_widened =
+      node.kind == NodeKind::kCast && nodes_[node.operands[0]].type == type && widened(type) == node.type;
   if (was_widened) return node.operands[0];
-  Diagnostic& d = instance_.report(DiagnosticId::kArgumentType, node.span, param.name.text, name(type), name(*node.type));
+  Diagnostic& d =
+      instance_.report(DiagnosticId::kArgumentType, node.span, param.name.text, name(type), name(*node.type));
   d.label(param.span, fmt::format("declared {}", name(type)));
   typing_.offer_cast(d, argument, type);
   return nodes_.error();
@@ -259,12 +266,15 @@ void Elaborator::step_function_body(CallState& state) {
 }
 
 bool Elaborator::begin_body_statement(CallState& state, const Statement& statement) {
-  if (const auto* definition = std::get_if<Definition>(&statement.payload); definition && definition->names.size() == 1) {
+  if (const auto* definition = std::get_if<Definition>(&statement.payload);
+      definition && definition->names.size() == 1) {
     push(state.body, definition->value);
     return true;
   }
-  if (const auto* local = std::get_if<LocalDeclaration>(&statement.payload); local && local->type.scalar()) return false;
-  instance_.report(DiagnosticId::kNotBuiltFunctionLocals, statement.span, state.function->signature.name.text);
+  if (const auto* local = std::get_if<LocalDeclaration>(&statement.payload); local && local->type.scalar())
+    return false;
+  instance_.report(DiagnosticId::kNotBuiltFunctionLocals, statement.span,
+                   state.function->signature.name.text);
   gave_up_ = true;
   return false;
 }
@@ -292,7 +302,8 @@ void Elaborator::end_body_statement(CallState& state, const Statement& statement
   }
   Entity entity;
   entity.kind = nodes_[value].is_error() ? EntityKind::kPoison : EntityKind::kValue;
-  entity.value = is_product(nodes_[value]) ? nodes_.cast(*nodes_[value].type, value, nodes_[value].span) : value;
+  entity.value =
+      is_product(nodes_[value]) ? nodes_.cast(*nodes_[value].type, value, nodes_[value].span) : value;
   entity.span = name.span;
   entity.what = "a local";
   state.scope->set(name.text, entity);

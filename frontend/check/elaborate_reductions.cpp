@@ -14,14 +14,22 @@ enum Stage : uint32_t { kBegin, kNextBinder, kUpper, kBind, kCondition, kConditi
 
 ir::MonoidKind monoid(ReductionKind kind) {
   switch (kind) {
-    case ReductionKind::kSum: return ir::MonoidKind::kSum;
-    case ReductionKind::kProd: return ir::MonoidKind::kProd;
-    case ReductionKind::kMax: return ir::MonoidKind::kMax;
-    case ReductionKind::kMin: return ir::MonoidKind::kMin;
-    case ReductionKind::kAny: return ir::MonoidKind::kAny;
-    case ReductionKind::kAll: return ir::MonoidKind::kAll;
-    case ReductionKind::kArgmax: return ir::MonoidKind::kArgMax;
-    case ReductionKind::kArgmin: return ir::MonoidKind::kArgMin;
+    case ReductionKind::kSum:
+      return ir::MonoidKind::kSum;
+    case ReductionKind::kProd:
+      return ir::MonoidKind::kProd;
+    case ReductionKind::kMax:
+      return ir::MonoidKind::kMax;
+    case ReductionKind::kMin:
+      return ir::MonoidKind::kMin;
+    case ReductionKind::kAny:
+      return ir::MonoidKind::kAny;
+    case ReductionKind::kAll:
+      return ir::MonoidKind::kAll;
+    case ReductionKind::kArgmax:
+      return ir::MonoidKind::kArgMax;
+    case ReductionKind::kArgmin:
+      return ir::MonoidKind::kArgMin;
   }
   TENON_UNREACHABLE("a reduction without a monoid");
 }
@@ -37,7 +45,8 @@ void Elaborator::step(const Reduction& reduction) {
   switch (frame().stage) {
     case kNextBinder:
     case kUpper:
-    case kBind: return step_binder(reduction);
+    case kBind:
+      return step_binder(reduction);
     case kCondition: {
       if (!reduction.condition.valid()) {
         frame().stage = kBody;
@@ -62,7 +71,8 @@ void Elaborator::step(const Reduction& reduction) {
     case kBody:
       frame().stage = kDone;
       return push(state.inner, reduction.body);
-    default: return finish_reduction(reduction, values_.back());
+    default:
+      return finish_reduction(reduction, values_.back());
   }
 }
 
@@ -136,13 +146,11 @@ void Elaborator::bind_index(const Binder& binder, NodeId lower, NodeId upper) {
       axis = uniform_axis(binder, typing_.as_index(lower, "the bound of a range"),
                           typing_.as_index(upper, "the bound of a range"));
     } else {
-      std::vector<RangeScan::Place> places;
-      if (context.call == nullptr) {
-        if (!ranges_) ranges_.emplace(instance_, *root_module_, *root_scope_, root_);
-        places = ranges_->places(binder.name.text, module()[frame().id].first, frame().id);
-      }
+      const bool has_accesses = context.call == nullptr;
+      if (has_accesses && !ranges_) ranges_.emplace(instance_, *root_module_, *root_scope_, root_);
       const std::optional<ir::IndexId> extent =
-          common_range(instance_, terms_, binder.name.text, binder.name.span, places);
+          common_range(instance_, terms_, binder.name, has_accesses ? &*ranges_ : nullptr,
+                       module()[frame().id].first, frame().id);
       if (extent) axis = instance_.add_axis(binder.name.text, *extent);
     }
   }
@@ -213,8 +221,8 @@ ir::IndexId Elaborator::non_negative(ir::IndexId extent) {
 
 void Elaborator::add_predicate(ReductionState& state, NodeId condition) {
   state.inner.guard = nodes_.guard({state.inner.guard, condition, false});
-  state.predicate = state.predicate.valid() ? nodes_.op(Opcode::kAnd, ElementType::kBool, {state.predicate, condition},
-                                                        nodes_[condition].span)
+  state.predicate = state.predicate.valid() ? nodes_.op(Opcode::kAnd, ElementType::kBool,
+                                                        {state.predicate, condition}, nodes_[condition].span)
                                             : condition;
 }
 
@@ -244,7 +252,8 @@ void Elaborator::finish_reduction(const Reduction& reduction, NodeId body) {
     // The position of the axis counts from 0; nothing is -1 all the same.
     const NodeId zero = nodes_.index(instance_.kernel.index.constant(0), span);
     const NodeId none = nodes_.op(Opcode::kLt, ElementType::kBool, {result, zero}, span);
-    const NodeId shifted = nodes_.op(Opcode::kAdd, ElementType::kIndex, {result, nodes_.index(lower, span)}, span);
+    const NodeId shifted =
+        nodes_.op(Opcode::kAdd, ElementType::kIndex, {result, nodes_.index(lower, span)}, span);
     result = nodes_.op(Opcode::kSelect, ElementType::kIndex, {none, result, shifted}, span);
   }
   finish(widened_in(frame().context, result));

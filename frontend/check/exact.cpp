@@ -56,12 +56,18 @@ uint64_t encode_exact(const LiteralValue& literal) {
 
 uint64_t encode_as(const LiteralValue& literal, ElementType type) {
   switch (type) {
-    case ElementType::kF64: return encode_exact<Float64>(literal);
-    case ElementType::kF32: return encode_exact<Float32>(literal);
-    case ElementType::kF16: return encode_exact<Float16>(literal);
-    case ElementType::kBF16: return encode_exact<BFloat16>(literal);
-    case ElementType::kF8E4M3: return encode_exact<Float8E4M3>(literal);
-    default: return encode_exact<Float8E5M2>(literal);
+    case ElementType::kF64:
+      return encode_exact<Float64>(literal);
+    case ElementType::kF32:
+      return encode_exact<Float32>(literal);
+    case ElementType::kF16:
+      return encode_exact<Float16>(literal);
+    case ElementType::kBF16:
+      return encode_exact<BFloat16>(literal);
+    case ElementType::kF8E4M3:
+      return encode_exact<Float8E4M3>(literal);
+    default:
+      return encode_exact<Float8E5M2>(literal);
   }
 }
 
@@ -78,12 +84,18 @@ FloatShape shape() {
 
 FloatShape float_shape(ElementType type) {
   switch (type) {
-    case ElementType::kF64: return shape<Float64>();
-    case ElementType::kF32: return shape<Float32>();
-    case ElementType::kF16: return shape<Float16>();
-    case ElementType::kBF16: return shape<BFloat16>();
-    case ElementType::kF8E4M3: return shape<Float8E4M3>();
-    default: return shape<Float8E5M2>();
+    case ElementType::kF64:
+      return shape<Float64>();
+    case ElementType::kF32:
+      return shape<Float32>();
+    case ElementType::kF16:
+      return shape<Float16>();
+    case ElementType::kBF16:
+      return shape<BFloat16>();
+    case ElementType::kF8E4M3:
+      return shape<Float8E4M3>();
+    default:
+      return shape<Float8E5M2>();
   }
 }
 
@@ -91,7 +103,8 @@ FloatShape float_shape(ElementType type) {
 bool exact_in(const ExactNumber& value, ElementType type) {
   if (value == 0) return true;
   const cpp_int magnitude = abs(numerator(value));
-  return static_cast<int>(msb(magnitude)) - static_cast<int>(lsb(magnitude)) <= float_shape(type).fraction_bits;
+  return static_cast<int>(msb(magnitude)) - static_cast<int>(lsb(magnitude)) <=
+         float_shape(type).fraction_bits;
 }
 
 std::expected<ir::Constant, LiteralMisfit> float_constant(const LiteralValue& literal, ElementType type) {
@@ -147,13 +160,15 @@ std::optional<LiteralValue> fold(BinaryOp op, const LiteralValue& a, const Liter
     case BinaryOp::kMultiply:
     case BinaryOp::kDivide: {
       if (op == BinaryOp::kDivide && b.value == 0) return std::nullopt;
-      result.value = op == BinaryOp::kMultiply ? ExactNumber(a.value * b.value) : ExactNumber(a.value / b.value);
+      result.value =
+          op == BinaryOp::kMultiply ? ExactNumber(a.value * b.value) : ExactNumber(a.value / b.value);
       const bool a_negative = a.negative || a.value < 0;
       const bool b_negative = b.negative || b.value < 0;
       result.negative = result.value == 0 && a_negative != b_negative;
       return result;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -175,7 +190,8 @@ std::string to_text(const LiteralValue& literal) {
   if (literal.kind == LiteralValue::Kind::kInfinity) return literal.negative ? "-inf" : "inf";
   if (literal.value == 0) return literal.negative ? "-0" : "0";
   constexpr size_t kMaxDigits = 24;
-  if (is_whole(literal.value) && msb(cpp_int(abs(numerator(literal.value)))) < 80) return numerator(literal.value).str();
+  if (is_whole(literal.value) && msb(cpp_int(abs(numerator(literal.value)))) < 80)
+    return numerator(literal.value).str();
   const Significand significand = significand_of(literal.value);
   const double value = std::ldexp(static_cast<double>(significand.bits), significand.exponent);
   std::string text = value != 0 && std::isfinite(value)

@@ -51,9 +51,12 @@ ir::AxisId Instance::add_axis(std::string_view name, ir::IndexId extent, AxisRan
 std::string Instance::text(ir::IndexId index) const {
   return kernel.index.to_text(index, [&](const ir::IndexNode& atom) -> std::string {
     switch (atom.kind) {
-      case ir::IndexKind::kSymbol: return kernel.symbols[ir::SymbolId(atom.reference)].name;
-      case ir::IndexKind::kAxis: return kernel.axes[ir::AxisId(atom.reference)].name;
-      default: return "value";
+      case ir::IndexKind::kSymbol:
+        return kernel.symbols[ir::SymbolId(atom.reference)].name;
+      case ir::IndexKind::kAxis:
+        return kernel.axes[ir::AxisId(atom.reference)].name;
+      default:
+        return "value";
     }
   });
 }
@@ -73,23 +76,35 @@ ir::IndexId Instance::index_op(ir::Opcode op, ir::IndexId a, ir::IndexId b) {
   const size_t a_terms = pool.terms(a).size();
   const size_t b_terms = pool.terms(b).size();
   const size_t size = op == ir::Opcode::kMul ? a_terms * b_terms : a_terms + b_terms;
-  const bool nests = op == ir::Opcode::kDiv || op == ir::Opcode::kRem || op == ir::Opcode::kMin || op == ir::Opcode::kMax;
-  const auto depth = static_cast<uint16_t>(std::max(index_depth_[a], index_depth_[b]) + (nests ? 1 : 0));
+  const bool nests =
+      op == ir::Opcode::kDiv || op == ir::Opcode::kRem || op == ir::Opcode::kMin || op == ir::Opcode::kMax;
+  const uint16_t a_depth = index_depth_[a];
+  const uint16_t b_depth = index_depth_[b];
+  const auto depth = static_cast<uint16_t>(std::max(a_depth, b_depth) + (nests ? 1 : 0));
   if (size > kMaxMonomials || depth > kMaxIndexDepth) return {};
   const ir::IndexId result = [&] {
     switch (op) {
-      case ir::Opcode::kAdd: return pool.add(a, b);
-      case ir::Opcode::kSub: return pool.sub(a, b);
-      case ir::Opcode::kMul: return pool.mul(a, b);
-      case ir::Opcode::kDiv: return pool.floor_div(a, b);
-      case ir::Opcode::kRem: return pool.floor_mod(a, b);
-      case ir::Opcode::kMin: return pool.min(a, b);
-      case ir::Opcode::kMax: return pool.max(a, b);
-      default: return ir::IndexId();
+      case ir::Opcode::kAdd:
+        return pool.add(a, b);
+      case ir::Opcode::kSub:
+        return pool.sub(a, b);
+      case ir::Opcode::kMul:
+        return pool.mul(a, b);
+      case ir::Opcode::kDiv:
+        return pool.floor_div(a, b);
+      case ir::Opcode::kRem:
+        return pool.floor_mod(a, b);
+      case ir::Opcode::kMin:
+        return pool.min(a, b);
+      case ir::Opcode::kMax:
+        return pool.max(a, b);
+      default:
+        return ir::IndexId();
     }
   }();
   if (pool.overflowed()) return {};
-  index_depth_[result] = std::max(index_depth_[result], depth);
+  uint16_t& known_depth = index_depth_[result];
+  known_depth = std::max(known_depth, depth);
   return result;
 }
 

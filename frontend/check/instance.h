@@ -70,7 +70,8 @@ inline constexpr uint16_t kMaxIndexDepth = 50;
 using Reported = std::set<std::tuple<DiagnosticId, FileId, uint32_t, uint32_t>>;
 
 struct Instance {
-  Instance(const SourceManager& sources, Diagnostics& diagnostics, const FunctionTable& functions, Reported& reported)
+  Instance(const SourceManager& sources, Diagnostics& diagnostics, const FunctionTable& functions,
+           Reported& reported)
       : sources(sources), diagnostics(diagnostics), functions(functions), reported(reported) {}
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
@@ -107,7 +108,10 @@ struct Instance {
   // without bound or nest too deep.
   ir::IndexId index_op(ir::Opcode op, ir::IndexId a, ir::IndexId b);
 
+  // A mistake in a function is met once at each call, but reported once.
   Diagnostic& report(DiagnosticId id, Span span, const auto&... args) {
+    failed = true;
+    if (!reported.emplace(id, span.file, span.begin, span.end).second) return repeated_;
     return diagnostics.report(id, span, args...);
   }
 

@@ -13,7 +13,12 @@ class KernelCheck {
  public:
   KernelCheck(const Module& module, const Kernel& kernel, Instance& instance, const CheckOptions& options,
               UsedSettings& used)
-      : module_(module), source_(kernel), instance_(instance), options_(options), used_(used), statements_(instance) {
+      : module_(module),
+        source_(kernel),
+        instance_(instance),
+        options_(options),
+        used_(used),
+        statements_(instance) {
     context_.module = &module;
     context_.scope = &scope_;
   }
@@ -59,8 +64,11 @@ void KernelCheck::run() {
   statements_.check_results(source_.signature.results, scope_);
   for (const Param& param : source_.signature.params) {
     const Entity* entity = param.is_inout ? scope_.find(param.name.text) : nullptr;
-    if (entity == nullptr || entity->kind != EntityKind::kVariable || instance_.failed || instance_.incomplete) continue;
-    if (!instance_.variables[entity->variable].defined)
+    if (entity == nullptr || entity->kind != EntityKind::kVariable || instance_.failed ||
+        instance_.incomplete)
+      continue;
+    const Variable& variable = instance_.variables[entity->variable];
+    if (!variable.defined && !variable.poisoned)
       instance_.report(DiagnosticId::kInoutUndefined, param.name.span, param.name.text);
   }
 }
@@ -72,12 +80,14 @@ void KernelCheck::permissions() {
   };
   for (const Annotation& annotation : source_.annotations) {
     if (annotation.name.text != "allow") {
-      Diagnostic& d = instance_.report(DiagnosticId::kUnknownAnnotation, annotation.name.span, annotation.name.text);
+      Diagnostic& d =
+          instance_.report(DiagnosticId::kUnknownAnnotation, annotation.name.span, annotation.name.text);
       d.note("the only annotation is `@allow(...)`");
       continue;
     }
     for (const Name& argument : annotation.arguments) {
-      const auto* known = std::ranges::find(kPermissions, argument.text, [](const auto& each) { return each.first; });
+      const auto* known =
+          std::ranges::find(kPermissions, argument.text, [](const auto& each) { return each.first; });
       if (known != std::end(kPermissions)) {
         instance_.kernel.permissions |= known->second;
         continue;
@@ -86,7 +96,8 @@ void KernelCheck::permissions() {
       std::vector<std::string_view> names;
       for (const auto& [permission_name, permission] : kPermissions) names.push_back(permission_name);
       const std::string_view similar = did_you_mean(argument.text, names);
-      if (!similar.empty()) d.fix(argument.span, std::string(similar), fmt::format("did you mean `{}`?", similar));
+      if (!similar.empty())
+        d.fix(argument.span, std::string(similar), fmt::format("did you mean `{}`?", similar));
       d.note(fmt::format("there are {}", fmt::join(names, ", ")));
     }
   }
@@ -129,7 +140,8 @@ void KernelCheck::generics() {
     if (!new_name(generic.name)) continue;
     const std::string_view text = generic.name.text;
     if (generic.kind == GenericKind::kDim) {
-      add_index(text, add_symbol(text, ir::Symbol::Kind::kDimension, generic.span), generic.span, "a dimension");
+      add_index(text, add_symbol(text, ir::Symbol::Kind::kDimension, generic.span), generic.span,
+                "a dimension");
       continue;
     }
     const ElementType type = options_.types.find(text)->second;
@@ -159,7 +171,8 @@ void KernelCheck::index_scalars() {
 void KernelCheck::dimensions(const Type& type) {
   const auto is_parameter = [&](std::string_view name) {
     const auto named = [&](const Param& param) { return param.name.text == name; };
-    return std::ranges::any_of(source_.signature.params, named) || std::ranges::any_of(source_.signature.results, named);
+    return std::ranges::any_of(source_.signature.params, named) ||
+           std::ranges::any_of(source_.signature.results, named);
   };
   for (ExprId root : module_.exprs(type.shape)) {
     for (ExprId id : module_.subtree(root)) {
@@ -167,7 +180,8 @@ void KernelCheck::dimensions(const Type& type) {
       if (name == nullptr || scope_.find(name->name) != nullptr) continue;
       const Span span = module_[id].span;
       if (!is_parameter(name->name)) {
-        add_index(name->name, add_symbol(name->name, ir::Symbol::Kind::kDimension, span), span, "a dimension");
+        add_index(name->name, add_symbol(name->name, ir::Symbol::Kind::kDimension, span), span,
+                  "a dimension");
         continue;
       }
       Diagnostic& d = instance_.report(DiagnosticId::kNotASize, span, name->name);
@@ -199,7 +213,8 @@ void KernelCheck::parameter(const Param& param, bool is_result) {
     instance_.report(DiagnosticId::kInoutResult, param.inout_span, param.name.text);
     return;
   }
-  const std::optional<ElementType> element = statements_.elaborator().element_type(param.type.element, scope_);
+  const std::optional<ElementType> element =
+      statements_.elaborator().element_type(param.type.element, scope_);
   const std::optional<std::vector<ir::IndexId>> shape = statements_.shape(context_, param.type);
   if (!element || !shape) {
     Entity entity;
@@ -215,12 +230,14 @@ void KernelCheck::parameter(const Param& param, bool is_result) {
     parameter.input =
         instance_.add_tensor(param.name.text, *element, *shape, ir::Tensor::Role::kInput, param.span);
   if (is_result || param.is_inout) {
-    const std::string label = param.is_inout ? fmt::format("{}.out", param.name.text) : std::string(param.name.text);
+    const std::string label =
+        param.is_inout ? fmt::format("{}.out", param.name.text) : std::string(param.name.text);
     parameter.output = instance_.add_tensor(label, *element, *shape, ir::Tensor::Role::kResult, param.span);
   }
   if (is_symbol) {
     for (uint32_t i = 0; i < instance_.kernel.symbols.size(); ++i)
-      if (instance_.kernel.symbols[ir::SymbolId(i)].name == param.name.text) parameter.symbol = ir::SymbolId(i);
+      if (instance_.kernel.symbols[ir::SymbolId(i)].name == param.name.text)
+        parameter.symbol = ir::SymbolId(i);
   } else {
     Variable variable;
     variable.name = variable.tensor_name = param.name.text;
@@ -269,9 +286,10 @@ void KernelCheck::clauses() {
 
 }  // namespace
 
-std::optional<ir::Kernel> check_kernel(const Module& module, const Kernel& kernel, const SourceManager& sources,
-                                       const FunctionTable& functions, const CheckOptions& options,
-                                       UsedSettings& used, Reported& reported, Diagnostics& diagnostics) {
+std::optional<ir::Kernel> check_kernel(const Module& module, const Kernel& kernel,
+                                       const SourceManager& sources, const FunctionTable& functions,
+                                       const CheckOptions& options, UsedSettings& used, Reported& reported,
+                                       Diagnostics& diagnostics) {
   Instance instance(sources, diagnostics, functions, reported);
   KernelCheck(module, kernel, instance, options, used).run();
   if (instance.failed || instance.incomplete) return std::nullopt;

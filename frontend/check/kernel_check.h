@@ -14,8 +14,9 @@ namespace tenon::frontend {
 using UsedSettings = std::set<std::string, std::less<>>;
 
 // The kernel's tensor program; empty if it has a mistake. Every generic has a value in the options.
-std::optional<ir::Kernel> check_kernel(const Module& module, const Kernel& kernel, const SourceManager& sources,
-                                       const FunctionTable& functions, const CheckOptions& options,
-                                       UsedSettings& used, Reported& reported, Diagnostics& diagnostics);
+std::optional<ir::Kernel> check_kernel(const Module& module, const Kernel& kernel,
+                                       const SourceManager& sources, const FunctionTable& functions,
+                                       const CheckOptions& options, UsedSettings& used, Reported& reported,
+                                       Diagnostics& diagnostics);
 
 }  // namespace tenon::frontend

@@ -92,7 +92,8 @@ void Lowering::add_op(ir::TensorOp op) {
   instance_.instructions += op.body.size();
   const Span span = op.spans.front();
   instance_.kernel.ops.add(std::move(op));
-  if (instance_.kernel.ops.size() <= kMaxOpsPerKernel && instance_.instructions <= kMaxInstructionsPerKernel) return;
+  if (instance_.kernel.ops.size() <= kMaxOpsPerKernel && instance_.instructions <= kMaxInstructionsPerKernel)
+    return;
   instance_.gave_up = true;
   instance_.report(DiagnosticId::kKernelTooLarge, span, instance_.kernel.name, kMaxOpsPerKernel,
                    kMaxInstructionsPerKernel);

@@ -1,5 +1,5 @@
-// From typed expressions to tensor operations. Each reduction becomes an operation of its own over the outer axes that
-// it uses, before the operation that reads it.
+// From typed expressions to tensor operations. Each reduction becomes an operation of its own over the outer
+// axes that it uses, before the operation that reads it.
 #pragma once
 
 #include <map>
@@ -14,7 +14,8 @@ class Lowering {
  public:
   explicit Lowering(Instance& instance) : instance_(instance) {}
 
-  // Adds the operations that define `target`, the element at `axes` being `value`, which has the target's type.
+  // Adds the operations that define `target`, the element at `axes` being `value`, which has the target's
+  // type.
   void define(ir::TensorId target, const std::vector<ir::AxisId>& axes, NodeId value, Span span);
 
  private:

@@ -38,7 +38,8 @@ NodeId Nodes::index(ir::IndexId index, Span span) {
   return add(node);
 }
 
-NodeId Nodes::op(ir::Opcode op, std::optional<ElementType> type, std::initializer_list<NodeId> operands, Span span) {
+NodeId Nodes::op(ir::Opcode op, std::optional<ElementType> type, std::initializer_list<NodeId> operands,
+                 Span span) {
   Node node;
   node.kind = NodeKind::kOp;
   node.op = op;

@@ -35,8 +35,9 @@ std::optional<Extremes> extremes_of_monomial(Instance& instance, const ir::Monom
     }
   }
   if (!varying) return Extremes{factor, factor};
-  const bool known_sign = std::ranges::all_of(
-      monomial.factors, [&](IndexId atom) { return mentions_axes(instance, atom) || is_dimension(instance, atom); });
+  const bool known_sign = std::ranges::all_of(monomial.factors, [&](IndexId atom) {
+    return mentions_axes(instance, atom) || is_dimension(instance, atom);
+  });
   if (!known_sign) return std::nullopt;
   Extremes scaled{instance.index_op(Opcode::kMul, factor, varying->low),
                   instance.index_op(Opcode::kMul, factor, varying->high)};
@@ -59,7 +60,8 @@ std::optional<Extremes> extremes_of_operation(Instance& instance, const ir::Inde
   if (node.kind == IndexKind::kFloorMod) return Extremes{pool.constant(0), pool.constant(*divisor - 1)};
   const std::optional<Extremes> a = extremes(instance, node.a);
   if (!a) return std::nullopt;
-  return Extremes{instance.index_op(Opcode::kDiv, a->low, node.b), instance.index_op(Opcode::kDiv, a->high, node.b)};
+  return Extremes{instance.index_op(Opcode::kDiv, a->low, node.b),
+                  instance.index_op(Opcode::kDiv, a->high, node.b)};
 }
 
 }  // namespace
@@ -69,19 +71,28 @@ RangeScan::RangeScan(const Instance& instance, const Module& module, const Scope
     const Access* access = module.get_if<Access>(id);
     if (access == nullptr || access->fallback.valid()) continue;
     const Entity* entity = scope.find(access->tensor.text);
-    if (entity == nullptr || entity->kind != EntityKind::kVariable) continue;
+    const bool known = entity != nullptr && entity->kind == EntityKind::kVariable &&
+                       !instance.variables[entity->variable].poisoned;
+    if (!known) {
+      meets_mistake_ = true;
+      continue;
+    }
     const Variable& variable = instance.variables[entity->variable];
     const std::span<const ExprId> subscripts = module.exprs(access->subscripts);
     std::optional<size_t> ellipsis;
     for (size_t i = 0; i < subscripts.size(); ++i)
       if (module.get_if<Ellipsis>(subscripts[i]) != nullptr) ellipsis = i;
     const size_t rank = variable.shape.size();
-    if (ellipsis ? subscripts.size() - 1 > rank : subscripts.size() != rank) continue;
+    if (ellipsis ? subscripts.size() - 1 > rank : subscripts.size() != rank) {
+      meets_mistake_ = true;
+      continue;
+    }
     for (size_t i = 0; i < subscripts.size(); ++i) {
       const NameRef* name = module.get_if<NameRef>(subscripts[i]);
       if (name == nullptr) continue;
       const size_t dimension = dimension_of(i, subscripts.size(), ellipsis, rank);
-      places_[name->name].push_back({id, variable.shape[dimension], module[subscripts[i]].span, entity->variable});
+      places_[name->name].push_back(
+          {id, variable.shape[dimension], module[subscripts[i]].span, entity->variable});
     }
   }
 }
@@ -91,17 +102,22 @@ std::vector<RangeScan::Place> RangeScan::places(std::string_view name, ExprId fi
   if (found == places_.end()) return {};
   const auto by_access = [](const Place& place, ExprId id) { return place.access < id; };
   const auto begin = std::lower_bound(found->second.begin(), found->second.end(), first, by_access);
-  const auto end = std::find_if(begin, found->second.end(), [&](const Place& place) { return place.access > last; });
+  const auto end =
+      std::find_if(begin, found->second.end(), [&](const Place& place) { return place.access > last; });
   return {begin, end};
 }
 
-std::optional<IndexId> common_range(Instance& instance, Terms& terms, std::string_view name, Span name_span,
-                                    const std::vector<RangeScan::Place>& places) {
+std::optional<IndexId> common_range(Instance& instance, Terms& terms, const Name& name, const RangeScan* scan,
+                                    ExprId first_expr, ExprId last_expr) {
+  std::vector<RangeScan::Place> places;
+  if (scan != nullptr) places = scan->places(name.text, first_expr, last_expr);
   if (places.empty()) {
-    Diagnostic& d = instance.report(DiagnosticId::kRangeUnknown, name_span, name);
-    d.note(fmt::format("write `{} in 0..n`, declare the type of what is defined, or let `{}` stand alone as a subscript "
-                       "of an access without default",
-                       name, name));
+    if (instance.incomplete || (scan != nullptr && scan->meets_mistake())) return std::nullopt;
+    Diagnostic& d = instance.report(DiagnosticId::kRangeUnknown, name.span, name.text);
+    d.note(fmt::format(
+        "write `{} in 0..n` in a reduction, declare the type of what is defined, or let `{}` stand alone "
+        "as a subscript of an access without default",
+        name.text, name.text));
     return std::nullopt;
   }
   const RangeScan::Place& first = places.front();
@@ -109,9 +125,11 @@ std::optional<IndexId> common_range(Instance& instance, Terms& terms, std::strin
     if (terms.equal(first.dimension, place.dimension)) continue;
     const std::string a = instance.text(first.dimension);
     const std::string b = instance.text(place.dimension);
-    Diagnostic& d = instance.report(DiagnosticId::kRangesDiffer, place.subscript, name, a, b);
-    d.label(first.subscript, fmt::format("up to {}, a dimension of `{}`", a, instance.variables[first.variable].name));
-    d.label(place.subscript, fmt::format("up to {}, a dimension of `{}`", b, instance.variables[place.variable].name));
+    Diagnostic& d = instance.report(DiagnosticId::kRangesDiffer, place.subscript, name.text, a, b);
+    d.label(first.subscript,
+            fmt::format("up to {}, a dimension of `{}`", a, instance.variables[first.variable].name));
+    d.label(place.subscript,
+            fmt::format("up to {}, a dimension of `{}`", b, instance.variables[place.variable].name));
     d.note(fmt::format("if the sizes are always equal, say so: `where {} == {}`", a, b));
     return std::nullopt;
   }
@@ -119,7 +137,8 @@ std::optional<IndexId> common_range(Instance& instance, Terms& terms, std::strin
 }
 
 bool mentions_axes(const Instance& instance, IndexId index) {
-  return instance.kernel.index.mentions(index, [](const ir::IndexNode& atom) { return atom.kind == IndexKind::kAxis; });
+  return instance.kernel.index.mentions(
+      index, [](const ir::IndexNode& atom) { return atom.kind == IndexKind::kAxis; });
 }
 
 std::optional<Extremes> extremes(Instance& instance, IndexId index) {

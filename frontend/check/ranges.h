@@ -1,4 +1,5 @@
-// The ranges of indices: where nothing else gives it, an index runs over the dimension at which it stands alone.
+// The ranges of indices: where nothing else gives it, an index runs over the dimension at which it stands
+// alone.
 #pragma once
 
 #include <optional>
@@ -24,18 +25,22 @@ class RangeScan {
   };
   // Within the subtree first..last, in source order.
   std::vector<Place> places(std::string_view name, ExprId first, ExprId last) const;
+  // An access has a mistake, so that an index may stand nowhere because of it.
+  bool meets_mistake() const { return meets_mistake_; }
 
  private:
+  bool meets_mistake_ = false;
   std::unordered_map<std::string_view, std::vector<Place>> places_;
 };
 
-// The one size that an index has at all places; reports an index that stands alone nowhere, and sizes that are not
-// provably equal. `name_span` is where the index is introduced.
-std::optional<ir::IndexId> common_range(Instance& instance, Terms& terms, std::string_view name, Span name_span,
-                                        const std::vector<RangeScan::Place>& places);
+// The one size that an index has at all places of the scan (null: none) within first..last; reports an index
+// that stands alone nowhere, and sizes that are not provably equal. Silent where a mistake in an access may
+// be why.
+std::optional<ir::IndexId> common_range(Instance& instance, Terms& terms, const Name& name,
+                                        const RangeScan* scan, ExprId first, ExprId last);
 
-// The least and the greatest value of an index expression over all values of its axes, as expressions without axes.
-// Empty where they are not found.
+// The least and the greatest value of an index expression over all values of its axes, as expressions without
+// axes. Empty where they are not found.
 struct Extremes {
   ir::IndexId low;
   ir::IndexId high;

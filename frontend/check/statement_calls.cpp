@@ -1,4 +1,5 @@
-// Calls of functions on whole tensors, `a, b = f(x)`: the function's statements with its names bound to the caller's.
+// Calls of functions on whole tensors, `a, b = f(x)`: the function's statements with its names bound to the
+// caller's.
 #include <algorithm>
 #include <deque>
 
@@ -8,6 +9,10 @@
 namespace tenon::frontend {
 
 struct Statements::FunctionCall {
+  FunctionCall(const StatementContext& outer, const Definition& definition, const Call& call,
+               FunctionRef function, Span span)
+      : outer(outer), definition(definition), call(call), function(function), span(span) {}
+
   const StatementContext& outer;
   const Definition& definition;
   const Call& call;
@@ -19,23 +24,26 @@ struct Statements::FunctionCall {
   Span leading_from;
   ActiveCall active;
   StatementContext inner;
-  // The result variables of the function, and those of the caller, invalid where the caller has not declared them.
+  // The result variables of the function, and those of the caller, invalid where the caller has not declared
+  // them.
   std::vector<VariableId> results;
   std::vector<VariableId> targets;
 };
 
-const FunctionRef* Statements::shaped_callee(const StatementContext& context, const Definition& definition) const {
+const FunctionRef* Statements::shaped_callee(const StatementContext& context,
+                                             const Definition& definition) const {
   const Call* call = context.module->get_if<Call>(definition.value);
   if (call == nullptr) return nullptr;
   const FunctionRef* function = instance_.functions.find(call->callee.text);
   if (function == nullptr || context.scope->find(call->callee.text) != nullptr) return nullptr;
-  const bool inlined_in_expression = definition.names.size() == 1 && is_shapeless(*function->module, **function);
+  const bool inlined_in_expression =
+      definition.names.size() == 1 && is_shapeless(*function->module, **function);
   return inlined_in_expression ? nullptr : function;
 }
 
 void Statements::call_function(const StatementContext& context, const Definition& definition,
                                const FunctionRef& function, Span span) {
-  FunctionCall call{context, definition, *context.module->get_if<Call>(definition.value), function, span};
+  FunctionCall call(context, definition, *context.module->get_if<Call>(definition.value), function, span);
   const size_t depth = context.call == nullptr ? 1 : context.call->depth + 1;
   call.active = {function, context.call, depth};
   call.inner.module = function.module;
@@ -69,7 +77,8 @@ bool Statements::check_call(const FunctionCall& call) {
   }
   const size_t arguments = call.outer.module->exprs(call.call.arguments).size();
   if (arguments != signature.params.size()) {
-    Diagnostic& d = instance_.report(DiagnosticId::kArgumentCount, call.span, name, signature.params.size(), arguments);
+    Diagnostic& d =
+        instance_.report(DiagnosticId::kArgumentCount, call.span, name, signature.params.size(), arguments);
     d.label(signature.name.span, "defined here");
     return false;
   }
@@ -120,7 +129,8 @@ bool Statements::bind_arguments(FunctionCall& call) {
     if (variable.poisoned) return false;
     if (!variable.value.valid()) {
       if (!instance_.incomplete)
-        instance_.report(DiagnosticId::kReadBeforeDefinition, span, name->name).label(variable.span, "declared here");
+        instance_.report(DiagnosticId::kReadBeforeDefinition, span, name->name)
+            .label(variable.span, "declared here");
       return false;
     }
     right = bind_type(call, param, variable.element, span) && right;
@@ -129,7 +139,8 @@ bool Statements::bind_arguments(FunctionCall& call) {
   if (!right) return false;
   for (const Generic& generic : signature.generics) {
     if (generic.kind == GenericKind::kDim || call.scope.find(generic.name.text) != nullptr) continue;
-    instance_.report(DiagnosticId::kGenericUnknown, call.call.callee.span, generic.name.text, signature.name.text)
+    instance_
+        .report(DiagnosticId::kGenericUnknown, call.call.callee.span, generic.name.text, signature.name.text)
         .label(generic.span, "declared here");
     return false;
   }
@@ -178,15 +189,15 @@ bool Statements::bind_type(FunctionCall& call, const Param& param, ElementType e
     return elaborator_.element_type(param.type.element, call.scope).has_value();
   if (const Entity* known = call.scope.find(generic->name.text)) {
     if (known->type == element) return true;
-    Diagnostic& d = instance_.report(DiagnosticId::kGenericConflict, argument, generic->name.text, signature.name.text,
-                                     name(known->type), name(element));
+    Diagnostic& d = instance_.report(DiagnosticId::kGenericConflict, argument, generic->name.text,
+                                     signature.name.text, name(known->type), name(element));
     d.label(known->span, std::string(name(known->type)));
     d.label(argument, std::string(name(element)));
     return false;
   }
   if (!accepts(generic->kind, element)) {
-    Diagnostic& d = instance_.report(DiagnosticId::kGenericKind, argument, generic->name.text, signature.name.text,
-                                     describe(generic->kind), name(element));
+    Diagnostic& d = instance_.report(DiagnosticId::kGenericKind, argument, generic->name.text,
+                                     signature.name.text, describe(generic->kind), name(element));
     d.label(generic->span, "declared here");
     return false;
   }
@@ -199,8 +210,8 @@ bool Statements::bind_type(FunctionCall& call, const Param& param, ElementType e
   return true;
 }
 
-bool Statements::bind_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
-                                 Span argument) {
+bool Statements::bind_dimensions(FunctionCall& call, const Param& param,
+                                 const std::vector<ir::IndexId>& shape, Span argument) {
   const Module& module = *call.function.module;
   const std::span<const ExprId> written = module.exprs(param.type.shape);
   const auto is_ellipsis = [&](ExprId id) { return module.get_if<Ellipsis>(id) != nullptr; };
@@ -212,8 +223,9 @@ bool Statements::bind_dimensions(FunctionCall& call, const Param& param, const s
     return false;
   }
   if (has_ellipsis ? shape.size() < fixed : shape.size() != fixed) {
-    Diagnostic& d = instance_.report(DiagnosticId::kArgumentRank, argument, param.name.text,
-                                     fmt::format("{}{}", has_ellipsis ? "at least " : "", fixed), shape.size());
+    Diagnostic& d =
+        instance_.report(DiagnosticId::kArgumentRank, argument, param.name.text,
+                         fmt::format("{}{}", has_ellipsis ? "at least " : "", fixed), shape.size());
     d.label(param.span, "declared here");
     return false;
   }
@@ -227,7 +239,8 @@ bool Statements::bind_dimensions(FunctionCall& call, const Param& param, const s
       call.has_leading = true;
       call.leading_from = argument;
     } else if (call.leading.size() != dimensions.size()) {
-      Diagnostic& d = instance_.report(DiagnosticId::kLeadingDimensions, argument, call.leading.size(), dimensions.size());
+      Diagnostic& d = instance_.report(DiagnosticId::kLeadingDimensions, argument, call.leading.size(),
+                                       dimensions.size());
       d.label(call.leading_from, fmt::format("`...` stands for {} dimensions here", call.leading.size()));
       return false;
     }
@@ -245,8 +258,8 @@ bool Statements::bind_dimensions(FunctionCall& call, const Param& param, const s
   return true;
 }
 
-bool Statements::check_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
-                                  Span argument) {
+bool Statements::check_dimensions(FunctionCall& call, const Param& param,
+                                  const std::vector<ir::IndexId>& shape, Span argument) {
   const std::optional<std::vector<ir::IndexId>> wanted = this->shape(call.inner, param.type);
   if (!wanted) return false;
   for (size_t i = 0; i < shape.size(); ++i)
@@ -330,9 +343,11 @@ bool Statements::check_clauses(FunctionCall& call) {
     const prove::Verdict verdict = terms_.prove(terms_.condition(condition));
     if (verdict.proved()) continue;
     if (verdict.launch_check.valid() && accesses_.add_clause(verdict.launch_check, call.span, true)) continue;
-    Diagnostic& d = instance_.report(DiagnosticId::kFunctionClause, call.span, call.function->signature.name.text);
+    Diagnostic& d =
+        instance_.report(DiagnosticId::kFunctionClause, call.span, call.function->signature.name.text);
     d.label((*call.function.module)[clause_id].span, "asked for here");
-    if (!verdict.counterexample.empty()) d.note(fmt::format("it does not hold for {}", verdict.counterexample));
+    if (!verdict.counterexample.empty())
+      d.note(fmt::format("it does not hold for {}", verdict.counterexample));
     return false;
   }
   return true;

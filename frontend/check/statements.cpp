@@ -12,6 +12,8 @@ struct Statements::Target {
   std::vector<ir::AxisId> axes;
   // The axes of `...` as nodes.
   std::vector<NodeId> ellipsis;
+  // The range of an index is not known.
+  bool wrong = false;
   Scope scope{nullptr};
 };
 
@@ -95,7 +97,8 @@ void Statements::declare(const StatementContext& context, const LocalDeclaration
     if (known->span.valid()) d.label(known->span, "introduced here first");
     return;
   }
-  const std::optional<ElementType> element = elaborator_.element_type(declaration.type.element, *context.scope);
+  const std::optional<ElementType> element =
+      elaborator_.element_type(declaration.type.element, *context.scope);
   const std::optional<std::vector<ir::IndexId>> extents = shape(context, declaration.type);
   if (!element || !extents) return poison(context, name);
   Variable variable;
@@ -161,7 +164,8 @@ VariableId Statements::target_variable(const StatementContext& context, const Na
   return {};
 }
 
-bool Statements::alias_index(const StatementContext& context, const Name& name, VariableId variable, NodeId value) {
+bool Statements::alias_index(const StatementContext& context, const Name& name, VariableId variable,
+                             NodeId value) {
   const Node& node = instance_.nodes[value];
   if (node.kind != NodeKind::kIndex) return false;
   const bool result = variable.valid() && instance_.variables[variable].target.valid();
@@ -207,7 +211,8 @@ void Statements::define_scalar(const StatementContext& context, const Definition
   finish_definition(context, name, variable, {}, value, span);
 }
 
-void Statements::define_tensor(const StatementContext& context, const IndexedDefinition& definition, Span span) {
+void Statements::define_tensor(const StatementContext& context, const IndexedDefinition& definition,
+                               Span span) {
   Target target;
   target.scope = Scope(context.scope);
   bool usable = true;
@@ -218,19 +223,20 @@ void Statements::define_tensor(const StatementContext& context, const IndexedDef
                      definition.target_span, definition.target.text);
     return poison(context, definition.target);
   }
-  if (!usable || !bind_subscripts(context, definition, target) || !bind_ranges(context, definition, target))
-    return poison(context, definition.target);
+  if (!usable || !bind_subscripts(context, definition, target)) return poison(context, definition.target);
+  bind_ranges(context, definition, target);
   Context where;
   where.module = context.module;
   where.scope = &target.scope;
   where.target = target.variable;
   where.ellipsis = context.leading == nullptr ? nullptr : &target.ellipsis;
   const NodeId value = elaborator_.elaborate(where, definition.value);
-  if (instance_.nodes[value].is_error()) return poison(context, definition.target);
+  if (target.wrong || instance_.nodes[value].is_error()) return poison(context, definition.target);
   finish_definition(context, definition.target, target.variable, target.axes, value, span);
 }
 
-bool Statements::bind_subscripts(const StatementContext& context, const IndexedDefinition& definition, Target& target) {
+bool Statements::bind_subscripts(const StatementContext& context, const IndexedDefinition& definition,
+                                 Target& target) {
   const Module& module = *context.module;
   bool expanded = false;
   for (ExprId id : module.exprs(definition.subscripts)) {
@@ -256,7 +262,9 @@ bool Statements::bind_subscripts(const StatementContext& context, const IndexedD
       if (other.text != index.text) continue;
       Diagnostic& d = instance_.report(DiagnosticId::kRepeatedIndex, span, index.text);
       d.label(other.span, "here first");
-      d.note("definitions of a diagonal alone are not built yet; give each dimension its own index and choose with `?:`");
+      d.note(
+          "definitions of a diagonal alone are not built yet; give each dimension its own index and choose "
+          "with `?:`");
       return false;
     }
     target.names.push_back(index);
@@ -270,7 +278,8 @@ bool Statements::bind_subscripts(const StatementContext& context, const IndexedD
   return false;
 }
 
-bool Statements::bind_ranges(const StatementContext& context, const IndexedDefinition& definition, Target& target) {
+void Statements::bind_ranges(const StatementContext& context, const IndexedDefinition& definition,
+                             Target& target) {
   const bool declared = target.variable.valid();
   std::optional<RangeScan> scan;
   if (!declared) scan.emplace(instance_, *context.module, *context.scope, definition.value);
@@ -285,26 +294,30 @@ bool Statements::bind_ranges(const StatementContext& context, const IndexedDefin
     } else if (implicit) {
       extent = (*context.leading)[leading];
     } else {
-      extent = common_range(instance_, terms_, name.text, name.span,
-                            scan->places(name.text, (*context.module)[root].first, root));
+      extent = common_range(instance_, terms_, name, &*scan, (*context.module)[root].first, root);
     }
-    if (!extent) return false;
+    Entity entity;
+    entity.span = name.span;
+    entity.what = "an index";
+    if (!extent) {
+      // The value may hold further mistakes.
+      target.wrong = true;
+      target.scope.add(name.text, entity);
+      continue;
+    }
     const std::string label = implicit ? fmt::format("i{}", leading) : std::string(name.text);
     const ir::AxisId axis = instance_.add_axis(label, *extent);
     target.axes.push_back(axis);
     if (implicit) {
       ++leading;
-      target.ellipsis.push_back(instance_.nodes.index(instance_.kernel.index.axis(axis), definition.target_span));
+      target.ellipsis.push_back(
+          instance_.nodes.index(instance_.kernel.index.axis(axis), definition.target_span));
       continue;
     }
-    Entity entity;
     entity.kind = EntityKind::kIndex;
     entity.index = instance_.kernel.index.axis(axis);
-    entity.span = name.span;
-    entity.what = "an index";
     target.scope.add(name.text, entity);
   }
-  return true;
 }
 
 void Statements::finish_definition(const StatementContext& context, const Name& name, VariableId variable_id,

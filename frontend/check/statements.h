@@ -1,4 +1,5 @@
-// Statements: definitions of tensors and scalars, declared locals, and calls of tensor functions, which are inlined.
+// Statements: definitions of tensors and scalars, declared locals, and calls of tensor functions, which are
+// inlined.
 #pragma once
 
 #include <optional>
@@ -63,7 +64,7 @@ class Statements {
   bool definable(const Name& name, const Variable& variable, Span span);
   VariableId target_variable(const StatementContext& context, const Name& name, bool& usable);
   bool bind_subscripts(const StatementContext& context, const IndexedDefinition& definition, Target& target);
-  bool bind_ranges(const StatementContext& context, const IndexedDefinition& definition, Target& target);
+  void bind_ranges(const StatementContext& context, const IndexedDefinition& definition, Target& target);
   void finish_definition(const StatementContext& context, const Name& name, VariableId variable,
                          const std::vector<ir::AxisId>& axes, NodeId value, Span span);
   void poison(const StatementContext& context, const Name& name);
@@ -71,13 +72,15 @@ class Statements {
 
   // statement_calls.cpp
   const FunctionRef* shaped_callee(const StatementContext& context, const Definition& definition) const;
-  void call_function(const StatementContext& context, const Definition& definition, const FunctionRef& function,
-                     Span span);
+  void call_function(const StatementContext& context, const Definition& definition,
+                     const FunctionRef& function, Span span);
   bool check_call(const FunctionCall& call);
   bool bind_arguments(FunctionCall& call);
   bool bind_type(FunctionCall& call, const Param& param, ElementType element, Span argument);
-  bool bind_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape, Span argument);
-  bool check_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape, Span argument);
+  bool bind_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
+                       Span argument);
+  bool check_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
+                        Span argument);
   bool require_equal(ir::IndexId wanted, ir::IndexId actual, Span argument, const Param& param);
   bool bind_results(FunctionCall& call);
   bool check_clauses(FunctionCall& call);

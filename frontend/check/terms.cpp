@@ -17,8 +17,8 @@ using prove::TermId;
 // Definitions of definitions beyond this depth stay opaque.
 constexpr unsigned kMaxLookThroughDepth = 50;
 
-// Integers whose operations cannot be told from those of mathematical integers once a value is there; operations of
-// machine integers may wrap.
+// Integers whose operations cannot be told from those of mathematical integers once a value is there;
+// operations of machine integers may wrap.
 bool has_integer_range(ElementType type) { return is_integer(type); }
 
 // Whether every value of `from` is a value of `to`.
@@ -37,7 +37,7 @@ TermId Terms::atom(const ir::IndexNode& node, ir::IndexId id) {
       const ir::Symbol& symbol = instance_.kernel.symbols[ir::SymbolId(node.reference)];
       const TermId term =
           t.symbol(symbol.name, symbol.kind == ir::Symbol::Kind::kDimension ? prove::SymbolKind::kDimension
-                                                                             : prove::SymbolKind::kScalar);
+                                                                            : prove::SymbolKind::kScalar);
       symbol_atoms_[*t.single_atom(term)] = id;
       return term;
     }
@@ -47,15 +47,21 @@ TermId Terms::atom(const ir::IndexNode& node, ir::IndexId id) {
       const TermId lower = range.lower.valid() ? term(range.lower) : t.constant(0);
       const TermId upper =
           range.upper.valid() ? term(range.upper) : t.add(lower, term(instance_.kernel.axes[axis].extent));
-      const TermId symbol = t.symbol(instance_.kernel.axes[axis].name, prove::SymbolKind::kIndex, {lower, upper});
+      const TermId symbol =
+          t.symbol(instance_.kernel.axes[axis].name, prove::SymbolKind::kIndex, {lower, upper});
       axis_symbols_[axis] = symbol;
       return t.sub(symbol, lower);
     }
-    case IndexKind::kFloorDiv: return t.floor_div(term(node.a), term(node.b));
-    case IndexKind::kFloorMod: return t.floor_mod(term(node.a), term(node.b));
-    case IndexKind::kMin: return t.min(term(node.a), term(node.b));
-    case IndexKind::kMax: return t.max(term(node.a), term(node.b));
-    default: TENON_UNREACHABLE("the checker's index expressions hold no values, comparisons or logic");
+    case IndexKind::kFloorDiv:
+      return t.floor_div(term(node.a), term(node.b));
+    case IndexKind::kFloorMod:
+      return t.floor_mod(term(node.a), term(node.b));
+    case IndexKind::kMin:
+      return t.min(term(node.a), term(node.b));
+    case IndexKind::kMax:
+      return t.max(term(node.a), term(node.b));
+    default:
+      TENON_UNREACHABLE("the checker's index expressions hold no values, comparisons or logic");
   }
 }
 
@@ -129,16 +135,26 @@ TermId Terms::index_operation(const Node& node) {
   const TermId a = term(node.operands[0]);
   const TermId b = node.operands[1].valid() ? term(node.operands[1]) : TermId();
   switch (node.op) {
-    case Opcode::kAdd: return t.add(a, b);
-    case Opcode::kSub: return t.sub(a, b);
-    case Opcode::kMul: return t.mul(a, b);
-    case Opcode::kDiv: return t.floor_div(a, b);
-    case Opcode::kRem: return t.floor_mod(a, b);
-    case Opcode::kMin: return t.min(a, b);
-    case Opcode::kMax: return t.max(a, b);
-    case Opcode::kNeg: return t.negate(a);
-    case Opcode::kAbs: return t.max(a, t.negate(a));
-    default: return {};
+    case Opcode::kAdd:
+      return t.add(a, b);
+    case Opcode::kSub:
+      return t.sub(a, b);
+    case Opcode::kMul:
+      return t.mul(a, b);
+    case Opcode::kDiv:
+      return t.floor_div(a, b);
+    case Opcode::kRem:
+      return t.floor_mod(a, b);
+    case Opcode::kMin:
+      return t.min(a, b);
+    case Opcode::kMax:
+      return t.max(a, b);
+    case Opcode::kNeg:
+      return t.negate(a);
+    case Opcode::kAbs:
+      return t.max(a, t.negate(a));
+    default:
+      return {};
   }
 }
 
@@ -146,7 +162,8 @@ TermId Terms::value_term(NodeId id) {
   prove::TermStore& t = store();
   const Node node = instance_.nodes[id];
   switch (node.kind) {
-    case NodeKind::kIndex: return term(node.index);
+    case NodeKind::kIndex:
+      return term(node.index);
     case NodeKind::kConstant: {
       const bool plain = is_integer(*node.type) && (*node.type != ElementType::kU64 || node.bits >> 63 == 0);
       if (!plain) return t.opaque(fmt::format("{}#{:x}", name(*node.type), node.bits));
@@ -162,10 +179,14 @@ TermId Terms::value_term(NodeId id) {
       }
       return opaque_operation(id, ir::row(node.op).mnemonic);
     }
-    case NodeKind::kCast: return cast_term(node);
-    case NodeKind::kRead: return read_term(id);
-    case NodeKind::kReduce: return reduce_term(id);
-    default: return t.opaque(fmt::format("unknown#{}", id.index()));
+    case NodeKind::kCast:
+      return cast_term(node);
+    case NodeKind::kRead:
+      return read_term(id);
+    case NodeKind::kReduce:
+      return reduce_term(id);
+    default:
+      return t.opaque(fmt::format("unknown#{}", id.index()));
   }
 }
 
@@ -198,7 +219,8 @@ std::vector<TermId> Terms::subscript_terms(const Read& read) {
 std::optional<prove::Substitution> Terms::look_through(NodeId read_id) {
   const Read& read = instance_.nodes.read_of(read_id);
   const DefinitionView& view = instance_.definitions[read.tensor];
-  if (!view.value.valid() || read.fallback.valid() || look_through_depth_ == kMaxLookThroughDepth) return std::nullopt;
+  if (!view.value.valid() || read.fallback.valid() || look_through_depth_ == kMaxLookThroughDepth)
+    return std::nullopt;
   // Makes the symbols of the definition's axes too.
   ++look_through_depth_;
   compute(view.value);
@@ -237,8 +259,8 @@ ConditionId Terms::read_condition(NodeId id) {
     arguments.push_back(term(read.fallback));
     label += " with default";
   }
-  return store().opaque_condition(label, arguments,
-                                  arguments.empty() ? prove::OpaqueStyle::kName : prove::OpaqueStyle::kSubscripts);
+  return store().opaque_condition(
+      label, arguments, arguments.empty() ? prove::OpaqueStyle::kName : prove::OpaqueStyle::kSubscripts);
 }
 
 ConditionId Terms::bool_condition(NodeId id) {
@@ -248,7 +270,8 @@ ConditionId Terms::bool_condition(NodeId id) {
   if (node.kind == NodeKind::kRead) return read_condition(id);
   if (node.kind == NodeKind::kReduce)
     return t.opaque_condition(reduction_name(id), free_axes(id), prove::OpaqueStyle::kArguments);
-  if (node.kind != NodeKind::kOp) return t.opaque_condition(fmt::format("unknown#{}", id.index()), free_axes(id));
+  if (node.kind != NodeKind::kOp)
+    return t.opaque_condition(fmt::format("unknown#{}", id.index()), free_axes(id));
   auto of = [&](int position) { return condition(node.operands[static_cast<size_t>(position)]); };
   if (node.op == Opcode::kNot) return t.logical_not(of(0));
   if (node.op == Opcode::kSelect)
@@ -258,12 +281,17 @@ ConditionId Terms::bool_condition(NodeId id) {
     const ConditionId both = t.logical_and(of(0), of(1));
     const ConditionId neither = t.logical_and(t.logical_not(of(0)), t.logical_not(of(1)));
     switch (node.op) {
-      case Opcode::kAnd: return both;
-      case Opcode::kOr: return t.logical_or(of(0), of(1));
-      case Opcode::kEq: return t.logical_or(both, neither);
+      case Opcode::kAnd:
+        return both;
+      case Opcode::kOr:
+        return t.logical_or(of(0), of(1));
+      case Opcode::kEq:
+        return t.logical_or(both, neither);
       case Opcode::kXor:
-      case Opcode::kNe: return t.logical_not(t.logical_or(both, neither));
-      default: break;
+      case Opcode::kNe:
+        return t.logical_not(t.logical_or(both, neither));
+      default:
+        break;
     }
   }
   std::vector<TermId> operands;
@@ -271,13 +299,20 @@ ConditionId Terms::bool_condition(NodeId id) {
     if (operand.valid()) operands.push_back(term(operand));
   if (has_integer_range(operand_type)) {
     switch (node.op) {
-      case Opcode::kEq: return t.eq(operands[0], operands[1]);
-      case Opcode::kNe: return t.ne(operands[0], operands[1]);
-      case Opcode::kLt: return t.lt(operands[0], operands[1]);
-      case Opcode::kLe: return t.le(operands[0], operands[1]);
-      case Opcode::kGt: return t.gt(operands[0], operands[1]);
-      case Opcode::kGe: return t.ge(operands[0], operands[1]);
-      default: break;
+      case Opcode::kEq:
+        return t.eq(operands[0], operands[1]);
+      case Opcode::kNe:
+        return t.ne(operands[0], operands[1]);
+      case Opcode::kLt:
+        return t.lt(operands[0], operands[1]);
+      case Opcode::kLe:
+        return t.le(operands[0], operands[1]);
+      case Opcode::kGt:
+        return t.gt(operands[0], operands[1]);
+      case Opcode::kGe:
+        return t.ge(operands[0], operands[1]);
+      default:
+        break;
     }
   }
   return t.opaque_condition(ir::row(node.op).mnemonic, operands, prove::OpaqueStyle::kArguments);
@@ -348,7 +383,8 @@ void Terms::hold_guards(GuardId guard) {
   // Making a condition may release guards: all of them first.
   for (GuardId id : chain) condition(instance_.nodes[id].condition);
   size_t common = 0;
-  while (common < chain.size() && common < held_guards_.size() && chain[common] == held_guards_[common]) ++common;
+  while (common < chain.size() && common < held_guards_.size() && chain[common] == held_guards_[common])
+    ++common;
   for (; held_guards_.size() > common; held_guards_.pop_back()) context_.pop();
   for (size_t i = common; i < chain.size(); ++i) {
     const Guard& fact = instance_.nodes[chain[i]];
@@ -411,8 +447,10 @@ std::optional<ir::IndexId> Terms::to_index(ConditionId id) {
   ir::IndexPool& pool = instance_.kernel.index;
   const prove::Condition condition = store().condition(id);
   switch (condition.kind) {
-    case prove::ConditionKind::kTrue: return pool.constant(1);
-    case prove::ConditionKind::kFalse: return pool.constant(0);
+    case prove::ConditionKind::kTrue:
+      return pool.constant(1);
+    case prove::ConditionKind::kFalse:
+      return pool.constant(0);
     case prove::ConditionKind::kNonNegative:
     case prove::ConditionKind::kZero:
     case prove::ConditionKind::kNonZero: {
@@ -438,7 +476,8 @@ std::optional<ir::IndexId> Terms::to_index(ConditionId id) {
       }
       return result;
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

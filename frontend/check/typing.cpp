@@ -16,23 +16,39 @@ bool is_f8(ElementType type) { return type == ElementType::kF8E4M3 || type == El
 Opcode opcode(BinaryOp op) {
   switch (op) {
     case BinaryOp::kLogicalOr:
-    case BinaryOp::kBitOr: return Opcode::kOr;
+    case BinaryOp::kBitOr:
+      return Opcode::kOr;
     case BinaryOp::kLogicalAnd:
-    case BinaryOp::kBitAnd: return Opcode::kAnd;
-    case BinaryOp::kBitXor: return Opcode::kXor;
-    case BinaryOp::kEqual: return Opcode::kEq;
-    case BinaryOp::kNotEqual: return Opcode::kNe;
-    case BinaryOp::kLess: return Opcode::kLt;
-    case BinaryOp::kLessEqual: return Opcode::kLe;
-    case BinaryOp::kGreater: return Opcode::kGt;
-    case BinaryOp::kGreaterEqual: return Opcode::kGe;
-    case BinaryOp::kShiftLeft: return Opcode::kShl;
-    case BinaryOp::kShiftRight: return Opcode::kShr;
-    case BinaryOp::kAdd: return Opcode::kAdd;
-    case BinaryOp::kSubtract: return Opcode::kSub;
-    case BinaryOp::kMultiply: return Opcode::kMul;
-    case BinaryOp::kDivide: return Opcode::kDiv;
-    case BinaryOp::kRemainder: return Opcode::kRem;
+    case BinaryOp::kBitAnd:
+      return Opcode::kAnd;
+    case BinaryOp::kBitXor:
+      return Opcode::kXor;
+    case BinaryOp::kEqual:
+      return Opcode::kEq;
+    case BinaryOp::kNotEqual:
+      return Opcode::kNe;
+    case BinaryOp::kLess:
+      return Opcode::kLt;
+    case BinaryOp::kLessEqual:
+      return Opcode::kLe;
+    case BinaryOp::kGreater:
+      return Opcode::kGt;
+    case BinaryOp::kGreaterEqual:
+      return Opcode::kGe;
+    case BinaryOp::kShiftLeft:
+      return Opcode::kShl;
+    case BinaryOp::kShiftRight:
+      return Opcode::kShr;
+    case BinaryOp::kAdd:
+      return Opcode::kAdd;
+    case BinaryOp::kSubtract:
+      return Opcode::kSub;
+    case BinaryOp::kMultiply:
+      return Opcode::kMul;
+    case BinaryOp::kDivide:
+      return Opcode::kDiv;
+    case BinaryOp::kRemainder:
+      return Opcode::kRem;
   }
   TENON_UNREACHABLE("a binary operator without an opcode");
 }
@@ -45,16 +61,21 @@ bool accepts(Opcode op, ElementType type) {
     case ir::TypeRule::kSame:
       if (op == Opcode::kMin || op == Opcode::kMax) return type != ElementType::kBool;
       return type != ElementType::kBool && !is_f8(type);
-    case ir::TypeRule::kSameInt: return is_integer(type);
-    case ir::TypeRule::kSameBits: return is_integer(type) || type == ElementType::kBool;
-    case ir::TypeRule::kShift: return is_integer(type);
-    case ir::TypeRule::kCompare: return type != ElementType::kBool || op == Opcode::kEq || op == Opcode::kNe;
-    default: return true;
+    case ir::TypeRule::kSameInt:
+      return is_integer(type);
+    case ir::TypeRule::kSameBits:
+      return is_integer(type) || type == ElementType::kBool;
+    case ir::TypeRule::kShift:
+      return is_integer(type);
+    case ir::TypeRule::kCompare:
+      return type != ElementType::kBool || op == Opcode::kEq || op == Opcode::kNe;
+    default:
+      return true;
   }
 }
 
-// The type that a mixed pair should be cast to: the wider float, a float rather than an integer, an index rather than
-// a machine integer.
+// The type that a mixed pair should be cast to: the wider float, a float rather than an integer, an index
+// rather than a machine integer.
 ElementType common_type(ElementType a, ElementType b) {
   auto order = [](ElementType type) {
     if (is_float(type)) return 1000 + static_cast<int>(bit_width(type));
@@ -136,7 +157,9 @@ NodeId Typing::literal_as(NodeId id, ElementType type) {
     case LiteralMisfit::kUnderflow:
       instance_.report(DiagnosticId::kLiteralUnderflow, node.span, text, name(type));
       break;
-    case LiteralMisfit::kBool: instance_.report(DiagnosticId::kLiteralBool, node.span, text); break;
+    case LiteralMisfit::kBool:
+      instance_.report(DiagnosticId::kLiteralBool, node.span, text);
+      break;
   }
   return nodes_.error();
 }
@@ -211,7 +234,8 @@ NodeId Typing::as_element(NodeId node, ElementType type, std::string_view variab
   node = meet(node, type);
   if (nodes_[node].is_error() || nodes_[node].type == type) return node;
   const ElementType actual = *nodes_[node].type;
-  Diagnostic& d = instance_.report(DiagnosticId::kElementMismatch, nodes_[node].span, variable, name(type), name(actual));
+  Diagnostic& d =
+      instance_.report(DiagnosticId::kElementMismatch, nodes_[node].span, variable, name(type), name(actual));
   d.label(declaration, fmt::format("declared {}", name(type)));
   if (type == ElementType::kBool) return nodes_.error();
   offer_cast(d, node, type);
@@ -265,7 +289,8 @@ NodeId Typing::index_operation(Opcode op, NodeId left, NodeId right, Span span) 
 }
 
 NodeId Typing::typed_operation(Opcode op, NodeId left, NodeId right, Span span, std::string_view spelling) {
-  if (!check_operand(op, left, span, spelling) || !check_operand(op, right, span, spelling)) return nodes_.error();
+  if (!check_operand(op, left, span, spelling) || !check_operand(op, right, span, spelling))
+    return nodes_.error();
   if (is_comparison(op)) return nodes_.op(op, ElementType::kBool, {left, right}, span);
   if (nodes_[left].is_index()) return index_operation(op, left, right, span);
   return nodes_.op(op, nodes_[left].type, {left, right}, span);
@@ -294,7 +319,8 @@ NodeId Typing::shift(Opcode op, NodeId left, NodeId right, Span span, std::strin
   right = meet(right, *nodes_[left].type);
   if (nodes_[right].is_error()) return nodes_.error();
   if (!is_integer(*nodes_[right].type)) {
-    instance_.report(DiagnosticId::kNeedsInteger, nodes_[right].span, "a shift count", name(*nodes_[right].type));
+    instance_.report(DiagnosticId::kNeedsInteger, nodes_[right].span, "a shift count",
+                     name(*nodes_[right].type));
     return nodes_.error();
   }
   return nodes_.op(op, nodes_[left].type, {left, right}, span);
@@ -310,10 +336,12 @@ NodeId Typing::logical(const Binary& binary, NodeId left, NodeId right, Span spa
 
 NodeId Typing::binary(const Binary& binary, NodeId left, NodeId right, Span span) {
   if (nodes_[left].is_error() || nodes_[right].is_error()) return nodes_.error();
-  if (binary.op == BinaryOp::kLogicalAnd || binary.op == BinaryOp::kLogicalOr) return logical(binary, left, right, span);
+  if (binary.op == BinaryOp::kLogicalAnd || binary.op == BinaryOp::kLogicalOr)
+    return logical(binary, left, right, span);
   const Opcode op = opcode(binary.op);
   const std::string_view text = frontend::spelling(binary.op);
-  if ((op == Opcode::kShl || op == Opcode::kShr) && nodes_[left].type) return shift(op, left, right, span, text);
+  if ((op == Opcode::kShl || op == Opcode::kShr) && nodes_[left].type)
+    return shift(op, left, right, span, text);
   if (nodes_[left].untyped() && (nodes_[right].untyped() || op == Opcode::kShl || op == Opcode::kShr))
     return literal_operation(binary.op, op, left, right, span);
   if (!same_types(left, right, binary.op_span, text)) return nodes_.error();
@@ -324,7 +352,8 @@ NodeId Typing::min_max(bool is_max, NodeId left, NodeId right, Span span) {
   const std::string_view text = is_max ? "max" : "min";
   const Opcode op = is_max ? Opcode::kMax : Opcode::kMin;
   if (nodes_[left].is_error() || nodes_[right].is_error()) return nodes_.error();
-  if (nodes_[left].untyped() && nodes_[right].untyped()) return nodes_.op(op, std::nullopt, {left, right}, span);
+  if (nodes_[left].untyped() && nodes_[right].untyped())
+    return nodes_.op(op, std::nullopt, {left, right}, span);
   if (!same_types(left, right, span, text)) return nodes_.error();
   return typed_operation(op, left, right, span, text);
 }
@@ -347,13 +376,15 @@ NodeId Typing::unary(UnaryOp op, NodeId operand, Span span) {
   }
   if (!check_operand(code, operand, span, spelling(op))) return nodes_.error();
   if (nodes_[operand].is_index() && nodes_[operand].kind == NodeKind::kIndex && op == UnaryOp::kNegate)
-    return index_operation(Opcode::kSub, nodes_.index(instance_.kernel.index.constant(0), span), operand, span);
+    return index_operation(Opcode::kSub, nodes_.index(instance_.kernel.index.constant(0), span), operand,
+                           span);
   return nodes_.op(code, nodes_[operand].type, {operand}, span);
 }
 
 NodeId Typing::conditional(NodeId condition, NodeId if_true, NodeId if_false, Span span) {
   condition = as_bool(condition, "the condition of `?:`");
-  if (nodes_[condition].is_error() || nodes_[if_true].is_error() || nodes_[if_false].is_error()) return nodes_.error();
+  if (nodes_[condition].is_error() || nodes_[if_true].is_error() || nodes_[if_false].is_error())
+    return nodes_.error();
   if (nodes_[if_true].untyped() && nodes_[if_false].untyped())
     return nodes_.op(Opcode::kSelect, std::nullopt, {condition, if_true, if_false}, span);
   if (!same_types(if_true, if_false, span, "?:")) return nodes_.error();
@@ -365,7 +396,8 @@ NodeId Typing::call(tenon::FunctionId function, std::span<const NodeId> argument
   if (std::ranges::any_of(arguments, [&](NodeId id) { return nodes_[id].is_error(); })) return nodes_.error();
   std::array<NodeId, 3> operands;
   std::copy(arguments.begin(), arguments.end(), operands.begin());
-  // Literals take the type of whichever argument has one; the first pass finds it, the second gives it to the others.
+  // Literals take the type of whichever argument has one; the first pass finds it, the second gives it to the
+  // others.
   for (int pass = 0; pass < 2; ++pass)
     for (size_t i = 1; i < arguments.size(); ++i)
       if (!same_types(operands[0], operands[i], span, row.name)) return nodes_.error();
@@ -374,7 +406,8 @@ NodeId Typing::call(tenon::FunctionId function, std::span<const NodeId> argument
   const ElementType type = *nodes_[operands[0]].type;
   if (!tenon::accepts(function, type)) {
     Diagnostic& d = instance_.report(DiagnosticId::kOperandType, span, row.name, name(type));
-    if (row.operands == FunctionOperands::kFloat && is_integer(type)) offer_cast(d, operands[0], ElementType::kF32);
+    if (row.operands == FunctionOperands::kFloat && is_integer(type))
+      offer_cast(d, operands[0], ElementType::kF32);
     return nodes_.error();
   }
   if (type == ElementType::kF64 && !row.f64) {
@@ -386,9 +419,12 @@ NodeId Typing::call(tenon::FunctionId function, std::span<const NodeId> argument
   if (op == Opcode::kAbs && nodes_[operands[0]].kind == NodeKind::kIndex)
     return index_operation(Opcode::kMax, operands[0], unary(UnaryOp::kNegate, operands[0], span), span);
   switch (arguments.size()) {
-    case 1: return nodes_.op(op, result, {operands[0]}, span);
-    case 2: return nodes_.op(op, result, {operands[0], operands[1]}, span);
-    default: return nodes_.op(op, result, {operands[0], operands[1], operands[2]}, span);
+    case 1:
+      return nodes_.op(op, result, {operands[0]}, span);
+    case 2:
+      return nodes_.op(op, result, {operands[0], operands[1]}, span);
+    default:
+      return nodes_.op(op, result, {operands[0], operands[1], operands[2]}, span);
   }
 }
 

@@ -1,6 +1,6 @@
-// The type rules of expressions: operators, functions of the language, casts, and literals that meet a type. Every
-// function takes checked nodes and gives one, or the error node after a report; an error node among the operands gives
-// an error node without another report.
+// The type rules of expressions: operators, functions of the language, casts, and literals that meet a type.
+// Every function takes checked nodes and gives one, or the error node after a report; an error node among the
+// operands gives an error node without another report.
 #pragma once
 
 #include <string>
