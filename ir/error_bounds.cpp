@@ -70,8 +70,9 @@ double quotient_bound(ElementType type, bool approx, const Lane& lane) {
   auto single = static_cast<float>(x);
   double own =
       approx_division_error(static_cast<float>(lane.value[0]), static_cast<float>(lane.value[1]), single);
+  bool special = !std::isfinite(x) && std::fabs(lane.value[1]) >= (lane.value[1] == 0 ? 0 : kLeastNormal);
+  if (special && shift < kAnything) return 0;
   if (!(own < kAnything) || !(shift < kAnything)) return kAnything;
-  if (std::isnan(x) || std::isinf(x)) return 0;
   // At the other end of the bounds the result may be in the next binade.
   double wide = shift + own * (shift == 0 ? 1 : 2 + shift / std::max(std::fabs(x), kLeastNormal));
   return type == ElementType::kF32 ? wide + (shift == 0 ? 0 : ulp_f32(std::fabs(x) + wide))
@@ -205,13 +206,21 @@ Interval function_range(FunctionId function, const Lane& lane) {
   }
 }
 
-// What the function itself may be off by, at a value of f32 (f64 for that type).
+// What the function itself may be off by, at a value of f32 (f64 for that type). Where the result is infinite
+// or NaN it is so on the device too, unless that takes the argument for another.
 double own_error(FunctionId function, bool approx, ElementType type, const Lane& lane, size_t arity) {
-  if (type == ElementType::kF64) return function_error_f64(function, lane.result);
+  if (type == ElementType::kF64)
+    return std::isfinite(lane.result) ? function_error_f64(function, lane.result) : 0;
   std::array<float, 3> args = {};
-  for (size_t i = 0; i < arity; ++i) args[i] = static_cast<float>(lane.value[i]);
+  bool denormal = false;
+  for (size_t i = 0; i < arity; ++i) {
+    args[i] = static_cast<float>(lane.value[i]);
+    denormal = denormal || (args[i] != 0 && std::fabs(args[i]) < kLeastNormal);
+  }
   std::span<const float> given(args.data(), arity);
-  return function_error(function, approx, reference_f32(function, given), given);
+  float wide = reference_f32(function, given);
+  if (!std::isfinite(wide)) return approx && denormal ? kAnything : 0;
+  return function_error(function, approx, wide, given);
 }
 
 // How far a result of `type` may lie from `value` when the exact one is in the range.

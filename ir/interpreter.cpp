@@ -60,13 +60,16 @@ double allowance_of(const Kernel& kernel, const TensorOp& op, const OpOutput& ou
   // Both operands rounded to 11 bits.
   double allowance = kernel.allows(kTf32) ? 0x1.01p-10 : 0;
   if (!kernel.allows(kNarrow)) return allowance;
-  for (ValueId operand : {term.operands[0], term.operands[1]}) {
-    const Instruction& factor = op.body[operand];
-    if (factor.op != Opcode::kCast) continue;
-    // The other operand rounded to this type, and computed approximately before.
-    ElementType from = op.body.type(factor.operands[0]);
-    if (from == ElementType::kBF16) allowance = std::max(allowance, 0x1.1p-8);
-    if (from == ElementType::kF16) allowance = std::max(allowance, 0x1.1p-11);
+  ElementType types[2];
+  for (unsigned k = 0; k < 2; ++k) {
+    const Instruction& factor = op.body[term.operands[k]];
+    types[k] = factor.op == Opcode::kCast ? op.body.type(factor.operands[0]) : factor.type;
+  }
+  // The f32 operand rounded to the other one's type, and computed approximately before.
+  if (types[0] != ElementType::kF32 && types[1] != ElementType::kF32) return allowance;
+  for (ElementType type : types) {
+    if (type == ElementType::kBF16) allowance = std::max(allowance, 0x1.1p-8);
+    if (type == ElementType::kF16) allowance = std::max(allowance, 0x1.1p-11);
   }
   return allowance;
 }

@@ -204,6 +204,13 @@ TEST(ErrorBounds, FunctionsAddTheirTable) {
   EXPECT_EQ(function_bound_at(Opcode::kLog, false, ElementType::kF32, 0x1p-10, 0x1p-9), kInf);
   EXPECT_EQ(function_bound_at(Opcode::kTan, false, ElementType::kF32, 1.57079632679, 0x1p-10), kInf);
   EXPECT_EQ(function_bound_at(Opcode::kSqrt, false, ElementType::kF32, 2), 0);
+  for (bool approx : {false, true}) {
+    EXPECT_EQ(function_bound_at(Opcode::kLog, approx, ElementType::kF32, -1), 0);
+    EXPECT_EQ(function_bound_at(Opcode::kLog, approx, ElementType::kF32, 0), 0);
+    EXPECT_EQ(function_bound_at(Opcode::kExp, approx, ElementType::kF16, kInf), 0);
+    EXPECT_EQ(function_bound_at(Opcode::kExp, approx, ElementType::kF32, std::nan("")), 0);
+  }
+  EXPECT_EQ(function_bound_at(Opcode::kLog, true, ElementType::kF32, -0x1p-140), kInf);
 }
 
 TEST(ErrorBounds, NanAndInfinityAreCertain) {
@@ -221,6 +228,21 @@ TEST(ErrorBounds, NanAndInfinityAreCertain) {
   EXPECT_EQ(bound(Opcode::kMax, -kInf, 0, 1, 0.5), 0.5);
   EXPECT_EQ(bound(Opcode::kMul, 3e38, 1e38, 1, 0), kInf);
   EXPECT_EQ(bound(Opcode::kDiv, 1, 0, 0.5, 1), kInf);
+}
+
+TEST(ErrorBounds, ApproximateDivisionByZeroIsInfinite) {
+  auto bound = [](double a, double b) {
+    std::vector<Scalar> operands = {{ElementType::kF32, a}, {ElementType::kF32, b}};
+    return bound_of(Opcode::kDiv, true, operands, {0, 0}, ElementType::kF32,
+                    evaluated(Opcode::kDiv, true, operands, ElementType::kF32));
+  };
+  EXPECT_EQ(bound(1, 0), 0);
+  EXPECT_EQ(bound(0, 0), 0);
+  EXPECT_EQ(bound(kInf, 2), 0);
+  EXPECT_EQ(bound(kInf, 0x1p-140), kInf);
+  EXPECT_EQ(bound(1, 0x1p-140), kInf);
+  EXPECT_GT(bound(1, 3), 0x1p-26);
+  EXPECT_LT(bound(1, 3), 0x1p-22);
 }
 
 TEST(ErrorBounds, ACertainBoolDecides) {
