@@ -23,7 +23,8 @@ llvm::Value* Emitter::emit_cast(llvm::Value* value, ElementType from, ElementTyp
     }
     return b_.CreateICmpNE(value, llvm::ConstantInt::get(value->getType(), 0));
   }
-  if (is_float(from)) return is_float(to) ? float_to_float(value, from, to) : float_to_integer(value, from, to);
+  if (is_float(from))
+    return is_float(to) ? float_to_float(value, from, to) : float_to_integer(value, from, to);
   if (is_float(to)) {
     llvm::Type* type = is_f8(to) ? b_.getFloatTy() : type_of(to);
     // bf16 has no conversion from integers of its own; through f64 where f32 would round a first time.
@@ -31,15 +32,18 @@ llvm::Value* Emitter::emit_cast(llvm::Value* value, ElementType from, ElementTyp
     if (twice) type = bit_width(from) > 16 ? b_.getDoubleTy() : b_.getFloatTy();
     bool with_sign = is_signed(from) && from != ElementType::kBool;
     llvm::Value* result = with_sign ? b_.CreateSIToFP(value, type) : b_.CreateUIToFP(value, type);
-    return twice ? float_to_float(result, type->isDoubleTy() ? ElementType::kF64 : ElementType::kF32, to) : result;
+    return twice ? float_to_float(result, type->isDoubleTy() ? ElementType::kF64 : ElementType::kF32, to)
+                 : result;
   }
   llvm::Type* type = type_of(to);
   bool with_sign = is_signed(from);
   llvm::Value* result = with_sign ? b_.CreateSExtOrTrunc(value, type) : b_.CreateZExtOrTrunc(value, type);
   if (to != ElementType::kIndex || bit_width(from) < 64) return result;
   llvm::Value* most = b_.getInt64(kIndexBound);
-  llvm::Value* capped = b_.CreateBinaryIntrinsic(with_sign ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, result, most);
-  return with_sign ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, capped, b_.getInt64(-kIndexBound)) : capped;
+  llvm::Value* capped =
+      b_.CreateBinaryIntrinsic(with_sign ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, result, most);
+  return with_sign ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, capped, b_.getInt64(-kIndexBound))
+                   : capped;
 }
 
 llvm::Value* Emitter::float_to_float(llvm::Value* value, ElementType from, ElementType to) {
@@ -50,7 +54,8 @@ llvm::Value* Emitter::float_to_float(llvm::Value* value, ElementType from, Eleme
     return b_.CreateFPTrunc(b_.CreateFPExt(value, b_.getFloatTy()), type_of(to));
   }
   if (bit_width(from) < bit_width(to)) return b_.CreateFPExt(value, type_of(to));
-  if (from == ElementType::kF64 && to == ElementType::kBF16) return b_.CreateFPTrunc(round_to_odd(value), type_of(to));
+  if (from == ElementType::kF64 && to == ElementType::kBF16)
+    return b_.CreateFPTrunc(round_to_odd(value), type_of(to));
   return b_.CreateFPTrunc(value, type_of(to));
 }
 
@@ -86,8 +91,10 @@ llvm::Value* Emitter::float_to_integer(llvm::Value* value, ElementType from, Ele
   llvm::Type* wide = bit_width(to) < 32 ? b_.getInt32Ty() : integer;
   llvm::Value* result = with_sign ? b_.CreateFPToSI(safe, wide) : b_.CreateFPToUI(safe, wide);
   result = b_.CreateTrunc(result, integer);
-  llvm::APInt most = with_sign ? llvm::APInt::getSignedMaxValue(bit_width(to)) : llvm::APInt::getMaxValue(bit_width(to));
-  llvm::APInt least = with_sign ? llvm::APInt::getSignedMinValue(bit_width(to)) : llvm::APInt(bit_width(to), 0);
+  llvm::APInt most =
+      with_sign ? llvm::APInt::getSignedMaxValue(bit_width(to)) : llvm::APInt::getMaxValue(bit_width(to));
+  llvm::APInt least =
+      with_sign ? llvm::APInt::getSignedMinValue(bit_width(to)) : llvm::APInt(bit_width(to), 0);
   if (to == ElementType::kIndex) {
     most = llvm::APInt(64, kIndexBound);
     least = llvm::APInt(64, static_cast<uint64_t>(-kIndexBound));
@@ -106,8 +113,9 @@ llvm::Value* Emitter::f8_to_float(llvm::Value* value, ElementType from, ElementT
   // The seven bits of exponent and fraction stand one place lower than in an f16, whose bias is 8 larger.
   llvm::Value* wide = b_.CreateZExt(value, b_.getInt16Ty());
   llvm::Value* magnitude = b_.CreateShl(b_.CreateAnd(wide, 0x7f), 7);
-  llvm::Value* scaled = b_.CreateFMul(b_.CreateFPExt(b_.CreateBitCast(magnitude, b_.getHalfTy()), b_.getFloatTy()),
-                                      llvm::ConstantFP::get(b_.getFloatTy(), 256.0));
+  llvm::Value* scaled =
+      b_.CreateFMul(b_.CreateFPExt(b_.CreateBitCast(magnitude, b_.getHalfTy()), b_.getFloatTy()),
+                    llvm::ConstantFP::get(b_.getFloatTy(), 256.0));
   llvm::Value* nan = b_.CreateICmpEQ(b_.CreateAnd(wide, 0x7f), b_.getInt16(0x7f));
   llvm::Value* number = b_.CreateSelect(nan, llvm::ConstantFP::getNaN(b_.getFloatTy()), scaled);
   llvm::Value* sign = b_.CreateShl(b_.CreateZExt(b_.CreateAnd(value, 0x80), b_.getInt32Ty()), 24);
@@ -116,8 +124,8 @@ llvm::Value* Emitter::f8_to_float(llvm::Value* value, ElementType from, ElementT
   return to == ElementType::kF32 ? result : float_to_float(result, ElementType::kF32, to);
 }
 
-// Rounds to nearest even and saturates, infinity too; NaN stays NaN. The value is scaled so that the spacing of f8
-// numbers around it is that of f32 integers, by adding and taking away a power of two.
+// Rounds to nearest even and saturates, infinity too; NaN stays NaN. The value is scaled so that the spacing
+// of f8 numbers around it is that of f32 integers, by adding and taking away a power of two.
 llvm::Value* Emitter::float_to_f8(llvm::Value* value, ElementType from, ElementType to) {
   llvm::Type* f32 = b_.getFloatTy();
   llvm::Type* i32 = b_.getInt32Ty();
@@ -132,18 +140,21 @@ llvm::Value* Emitter::float_to_f8(llvm::Value* value, ElementType from, ElementT
   float largest = e4m3 ? 448.0f : 57344.0f;
   llvm::Value* bits = b_.CreateBitCast(value, i32);
   llvm::Value* magnitude = b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value);
-  llvm::Value* capped = intrinsic(llvm::Intrinsic::nvvm_fmin_f, {magnitude, llvm::ConstantFP::get(f32, largest)});
+  llvm::Value* capped =
+      intrinsic(llvm::Intrinsic::nvvm_fmin_f, {magnitude, llvm::ConstantFP::get(f32, largest)});
   // The exponent of the spacing: that of the value, at least the least normal one, less the fraction bits.
   llvm::Value* exponent = b_.CreateLShr(b_.CreateBitCast(capped, i32), 23);
   llvm::Value* least = b_.getInt32(127 + 1 - bias);
   exponent = b_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, exponent, least);
   // 1.5 * 2^(exponent + 23 - fraction): adding it rounds to the spacing.
-  llvm::Value* magic = b_.CreateBitCast(
-      b_.CreateOr(b_.CreateShl(b_.CreateAdd(exponent, b_.getInt32(23 - fraction)), 23), b_.getInt32(0x400000)), f32);
+  llvm::Value* magic =
+      b_.CreateBitCast(b_.CreateOr(b_.CreateShl(b_.CreateAdd(exponent, b_.getInt32(23 - fraction)), 23),
+                                   b_.getInt32(0x400000)),
+                       f32);
   llvm::Value* rounded = b_.CreateFSub(b_.CreateFAdd(capped, magic), magic);
   // To the f8 fields: rebias by a multiplication, so that denormals come out as denormals.
-  llvm::Value* field = b_.CreateBitCast(
-      b_.CreateFMul(rounded, llvm::ConstantFP::get(f32, std::ldexp(1.0f, bias - 127))), i32);
+  llvm::Value* field =
+      b_.CreateBitCast(b_.CreateFMul(rounded, llvm::ConstantFP::get(f32, std::ldexp(1.0f, bias - 127))), i32);
   llvm::Value* code = b_.CreateLShr(field, 23 - fraction);
   llvm::Value* nan = b_.CreateFCmpUNO(value, value);
   code = b_.CreateSelect(nan, b_.getInt32(0x7f), code);

@@ -22,9 +22,9 @@ struct Options {
 // One parameter of an entry, in order.
 struct EntryArgument {
   enum class Kind : uint8_t {
-    kTensor,           // a pointer to the tensor's first element: a kernel parameter, or workspace of the variant
-    kScalar,           // the value of a rank-0 input tensor
-    kIndex,            // the value of an index expression over symbols
+    kTensor,  // a pointer to the tensor's first element: a kernel parameter, or workspace of the variant
+    kScalar,  // the value of a rank-0 input tensor
+    kIndex,   // the value of an index expression over symbols
     kMagicMultiplier,  // for unsigned 32-bit division by the value of `index`; see runtime/program.h
     kMagicShift,
   };
@@ -51,9 +51,9 @@ struct Compiled {
   std::vector<Entry> entries;
 };
 
-// The module has layouts, vector widths, buffer offsets and barriers. Not an Error but an internal one where the
-// module is not what codegen accepts: the passes guarantee it. May be called by several threads at once, with modules
-// of their own. Adds index expressions to the module's pool.
+// The module has layouts, vector widths, buffer offsets and barriers. Not an Error but an internal one where
+// the module is not what codegen accepts: the passes guarantee it. May be called by several threads at once,
+// with modules of their own. Adds index expressions to the module's pool.
 Result<Compiled> compile(ir::TileModule& module, const Options& options);
 
 // The LLVM IR before code generation, for `--emit llvm`.

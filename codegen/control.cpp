@@ -23,7 +23,8 @@ Entry Emitter::run() {
     if (written_.contains(output)) written_.insert(input);
   scratch_ = module_.shared_bytes;
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), false);
-  llvm::Function* draft = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "draft", llvm_module_);
+  llvm::Function* draft =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "draft", llvm_module_);
   function_ = draft;
   b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", draft));
   scopes_.emplace_back();
@@ -49,7 +50,8 @@ void Emitter::emit_grid() {
       axis_values_[axis] = llvm::ConstantInt::get(type, 0);
       continue;
     }
-    if (rest == nullptr) rest = b_.CreateZExt(intrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}), type);
+    if (rest == nullptr)
+      rest = b_.CreateZExt(intrinsic(llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, {}), type);
     bool last = true;
     for (size_t k = i + 1; k < kernel_.grid.size(); ++k)
       last = last && module_.index.is_constant(module_.axes[kernel_.grid[k]].count, 1);
@@ -76,7 +78,8 @@ void Emitter::finish_function(llvm::Function* draft) {
   std::vector<llvm::Type*> types;
   for (const auto& [what, value] : arguments_) types.push_back(value->getType());
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), types, false);
-  llvm::Function* entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry_.name, llvm_module_);
+  llvm::Function* entry =
+      llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry_.name, llvm_module_);
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
   entry->addFnAttr("nvvm.reqntid", std::to_string(entry_.threads));
   entry->addFnAttr(llvm::Attribute::NoUnwind);
@@ -115,11 +118,20 @@ void Emitter::emit_op(TileOpId id) {
       break;
     }
     // Evaluated where it is used.
-    case Opcode::kIndex: break;
-    case Opcode::kLoad: emit_load(op); break;
-    case Opcode::kStore: emit_store(op); break;
-    case Opcode::kTileReduce: emit_reduce(op); break;
-    case Opcode::kMma: emit_mma(op); break;
+    case Opcode::kIndex:
+      break;
+    case Opcode::kLoad:
+      emit_load(op);
+      break;
+    case Opcode::kStore:
+      emit_store(op);
+      break;
+    case Opcode::kTileReduce:
+      emit_reduce(op);
+      break;
+    case Opcode::kMma:
+      emit_mma(op);
+      break;
     case Opcode::kLoop:
       if (op.unroll) {
         emit_unrolled(op);
@@ -127,8 +139,11 @@ void Emitter::emit_op(TileOpId id) {
         emit_loop(op);
       }
       break;
-    case Opcode::kBarrier: barrier(); break;
-    case Opcode::kYield: break;
+    case Opcode::kBarrier:
+      barrier();
+      break;
+    case Opcode::kYield:
+      break;
     default:
       TENON_CHECK(ir::row(op.op).stage == ir::Stage::kBody, "codegen does not know this op");
       emit_elementwise(op);

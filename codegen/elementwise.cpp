@@ -17,16 +17,24 @@ bool is_narrow_float(ElementType type) { return is_float(type) && bit_width(type
 
 void Emitter::emit_elementwise(const TileOp& op) {
   const ir::TileType& type = module_.values[op.results[0]].type;
-  if (ir::row(op.op).rule == TypeRule::kCompare && index_of(op.operands[0]).valid() && index_of(op.operands[1]).valid()) {
+  if (ir::row(op.op).rule == TypeRule::kCompare && index_of(op.operands[0]).valid() &&
+      index_of(op.operands[1]).valid()) {
     set(op.results[0], emit_index_compare(op));
     return;
   }
   ir::TileValueId typed = op.operands[op.op == Opcode::kSelect ? 1 : 0];
   ElementType operand_type = module_.values[typed].type.element;
   Registers registers;
+  std::vector<llvm::Value*> previous;
   for (int32_t reg = 0; reg < register_count(op.results[0]); ++reg) {
     std::vector<llvm::Value*> operands;
     for (ir::TileValueId operand : op.operands) operands.push_back(value_at(operand, type, reg));
+    // Masks are often one for a whole vector.
+    if (operands == previous) {
+      registers.push_back(registers.back());
+      continue;
+    }
+    previous = operands;
     if (ir::row(op.op).rule == TypeRule::kShift) {
       ElementType count = module_.values[op.operands[1]].type.element;
       registers.push_back(emit_shift(op.op, type.element, operands[0], count, operands[1]));
@@ -46,8 +54,10 @@ Registers Emitter::emit_index_compare(const TileOp& op) {
   Registers registers;
   std::map<std::pair<llvm::Value*, llvm::Value*>, llvm::Value*> known;
   for (int32_t reg = 0; reg < register_count(op.results[0]); ++reg) {
-    llvm::Value* x = to_type(emit_index(a, layout, reg), wider);
-    llvm::Value* y = to_type(emit_index(b, layout, reg), wider);
+    // Within a vector all elements compare alike.
+    int32_t first = reg - reg % op.vector;
+    llvm::Value* x = to_type(emit_index(a, layout, first), wider);
+    llvm::Value* y = to_type(emit_index(b, layout, first), wider);
     llvm::Value*& result = known[{x, y}];
     if (result == nullptr) result = emit_compare(op.op, ElementType::kIndex, x, y);
     registers.push_back(result);
@@ -58,15 +68,21 @@ Registers Emitter::emit_index_compare(const TileOp& op) {
 llvm::Value* Emitter::emit_scalar(Opcode opcode, ElementType type, ElementType operand_type,
                                   const std::vector<llvm::Value*>& operands, bool approx) {
   switch (ir::row(opcode).rule) {
-    case TypeRule::kSelect: return b_.CreateSelect(operands[0], operands[1], operands[2]);
-    case TypeRule::kCast: return emit_cast(operands[0], operand_type, type);
-    case TypeRule::kCompare: return emit_compare(opcode, operand_type, operands[0], operands[1]);
-    case TypeRule::kFunction: return emit_function(opcode, operand_type, operands, approx);
+    case TypeRule::kSelect:
+      return b_.CreateSelect(operands[0], operands[1], operands[2]);
+    case TypeRule::kCast:
+      return emit_cast(operands[0], operand_type, type);
+    case TypeRule::kCompare:
+      return emit_compare(opcode, operand_type, operands[0], operands[1]);
+    case TypeRule::kFunction:
+      return emit_function(opcode, operand_type, operands, approx);
     case TypeRule::kSame:
     case TypeRule::kSameInt:
     case TypeRule::kSameBits:
-      return is_float(type) ? emit_float(opcode, type, operands, approx) : emit_integer(opcode, type, operands);
-    default: break;
+      return is_float(type) ? emit_float(opcode, type, operands, approx)
+                            : emit_integer(opcode, type, operands);
+    default:
+      break;
   }
   TENON_UNREACHABLE("no scalar operation");
 }
@@ -81,36 +97,46 @@ llvm::Value* Emitter::emit_float(Opcode opcode, ElementType type, const std::vec
   }
   llvm::Value* a = operands[0];
   switch (opcode) {
-    case Opcode::kAdd: return b_.CreateFAdd(a, operands[1]);
-    case Opcode::kSub: return b_.CreateFSub(a, operands[1]);
-    case Opcode::kMul: return b_.CreateFMul(a, operands[1]);
+    case Opcode::kAdd:
+      return b_.CreateFAdd(a, operands[1]);
+    case Opcode::kSub:
+      return b_.CreateFSub(a, operands[1]);
+    case Opcode::kMul:
+      return b_.CreateFMul(a, operands[1]);
     case Opcode::kDiv:
       if (!approx || type != ElementType::kF32) return b_.CreateFDiv(a, operands[1]);
       return b_.CreateFMul(a, intrinsic(llvm::Intrinsic::nvvm_rcp_approx_ftz_f, {operands[1]}));
-    case Opcode::kNeg: return b_.CreateFNeg(a);
+    case Opcode::kNeg:
+      return b_.CreateFNeg(a);
     case Opcode::kMin:
     case Opcode::kMax: {
       bool least = opcode == Opcode::kMin;
-      return b_.CreateBinaryIntrinsic(least ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, a, operands[1]);
+      return b_.CreateBinaryIntrinsic(least ? llvm::Intrinsic::minimum : llvm::Intrinsic::maximum, a,
+                                      operands[1]);
     }
-    default: TENON_UNREACHABLE("no operation on floats");
+    default:
+      TENON_UNREACHABLE("no operation on floats");
   }
 }
 
-llvm::Value* Emitter::emit_function(Opcode opcode, ElementType type, const std::vector<llvm::Value*>& operands,
-                                    bool approx) {
+llvm::Value* Emitter::emit_function(Opcode opcode, ElementType type,
+                                    const std::vector<llvm::Value*>& operands, bool approx) {
   FunctionId id = *function_by_name(ir::row(opcode).mnemonic);
   LlvmMath math(b_);
   if (!is_float(type)) {
     switch (id) {
       case FunctionId::kAbs: {
         if (is_unsigned(type)) return operands[0];
-        return b_.CreateIntrinsic(llvm::Intrinsic::abs, {operands[0]->getType()}, {operands[0], b_.getFalse()});
+        return b_.CreateIntrinsic(llvm::Intrinsic::abs, {operands[0]->getType()},
+                                  {operands[0], b_.getFalse()});
       }
-      case FunctionId::kPopcount: return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, operands[0]);
+      case FunctionId::kPopcount:
+        return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, operands[0]);
       case FunctionId::kClz:
-        return b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {operands[0]->getType()}, {operands[0], b_.getFalse()});
-      default: TENON_UNREACHABLE("no function of integers");
+        return b_.CreateIntrinsic(llvm::Intrinsic::ctlz, {operands[0]->getType()},
+                                  {operands[0], b_.getFalse()});
+      default:
+        TENON_UNREACHABLE("no function of integers");
     }
   }
   bool predicate = row(id).result == FunctionResult::kBool;
@@ -131,31 +157,46 @@ llvm::Value* Emitter::emit_function(Opcode opcode, ElementType type, const std::
                           approx ? math::Accuracy::kApprox : math::Accuracy::kAccurate);
 }
 
-llvm::Value* Emitter::emit_integer(Opcode opcode, ElementType type, const std::vector<llvm::Value*>& operands) {
+llvm::Value* Emitter::emit_integer(Opcode opcode, ElementType type,
+                                   const std::vector<llvm::Value*>& operands) {
   llvm::Value* a = operands[0];
   bool is_signed_type = is_signed(type);
   switch (opcode) {
-    case Opcode::kAdd: return b_.CreateAdd(a, operands[1]);
-    case Opcode::kSub: return b_.CreateSub(a, operands[1]);
-    case Opcode::kMul: return b_.CreateMul(a, operands[1]);
-    case Opcode::kDiv: return emit_integer_division(type, a, operands[1], false);
-    case Opcode::kRem: return emit_integer_division(type, a, operands[1], true);
-    case Opcode::kNeg: return b_.CreateNeg(a);
+    case Opcode::kAdd:
+      return b_.CreateAdd(a, operands[1]);
+    case Opcode::kSub:
+      return b_.CreateSub(a, operands[1]);
+    case Opcode::kMul:
+      return b_.CreateMul(a, operands[1]);
+    case Opcode::kDiv:
+      return emit_integer_division(type, a, operands[1], false);
+    case Opcode::kRem:
+      return emit_integer_division(type, a, operands[1], true);
+    case Opcode::kNeg:
+      return b_.CreateNeg(a);
     case Opcode::kMin:
-      return b_.CreateBinaryIntrinsic(is_signed_type ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a, operands[1]);
+      return b_.CreateBinaryIntrinsic(is_signed_type ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, a,
+                                      operands[1]);
     case Opcode::kMax:
-      return b_.CreateBinaryIntrinsic(is_signed_type ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, operands[1]);
-    case Opcode::kAnd: return b_.CreateAnd(a, operands[1]);
-    case Opcode::kOr: return b_.CreateOr(a, operands[1]);
-    case Opcode::kXor: return b_.CreateXor(a, operands[1]);
-    case Opcode::kNot: return b_.CreateNot(a);
-    default: TENON_UNREACHABLE("no operation on integers");
+      return b_.CreateBinaryIntrinsic(is_signed_type ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a,
+                                      operands[1]);
+    case Opcode::kAnd:
+      return b_.CreateAnd(a, operands[1]);
+    case Opcode::kOr:
+      return b_.CreateOr(a, operands[1]);
+    case Opcode::kXor:
+      return b_.CreateXor(a, operands[1]);
+    case Opcode::kNot:
+      return b_.CreateNot(a);
+    default:
+      TENON_UNREACHABLE("no operation on integers");
   }
 }
 
-// x/0 is 0 and x%0 is x; the least by -1 wraps. The divisor is guarded, not the quotient: LLVM would drop a select on
-// a division that it takes for undefined.
-llvm::Value* Emitter::emit_integer_division(ElementType type, llvm::Value* a, llvm::Value* b, bool remainder) {
+// x/0 is 0 and x%0 is x; the least by -1 wraps. The divisor is guarded, not the quotient: LLVM would drop a
+// select on a division that it takes for undefined.
+llvm::Value* Emitter::emit_integer_division(ElementType type, llvm::Value* a, llvm::Value* b,
+                                            bool remainder) {
   llvm::Type* bits = a->getType();
   llvm::Value* zero = llvm::ConstantInt::get(bits, 0);
   llvm::Value* one = llvm::ConstantInt::get(bits, 1);
@@ -171,7 +212,8 @@ llvm::Value* Emitter::emit_integer_division(ElementType type, llvm::Value* a, ll
   llvm::Value* quotient = b_.CreateSDiv(a, safe);
   llvm::Value* rest = b_.CreateSub(a, b_.CreateMul(quotient, safe));
   if (type == ElementType::kIndex) {
-    llvm::Value* crosses = b_.CreateAnd(b_.CreateICmpNE(rest, zero), b_.CreateICmpSLT(b_.CreateXor(rest, safe), zero));
+    llvm::Value* crosses =
+        b_.CreateAnd(b_.CreateICmpNE(rest, zero), b_.CreateICmpSLT(b_.CreateXor(rest, safe), zero));
     quotient = b_.CreateSub(quotient, b_.CreateZExt(crosses, bits));
     rest = b_.CreateSelect(crosses, b_.CreateAdd(rest, safe), rest);
   }
@@ -183,9 +225,11 @@ llvm::Value* Emitter::emit_shift(Opcode opcode, ElementType type, llvm::Value* v
                                  llvm::Value* count) {
   unsigned width = bit_width(type);
   // In 64 bits, where no count of a narrower type is lost; a negative one is a large unsigned one.
-  llvm::Value* wide = is_signed(count_type) ? b_.CreateSExt(count, b_.getInt64Ty()) : b_.CreateZExt(count, b_.getInt64Ty());
+  llvm::Value* wide =
+      is_signed(count_type) ? b_.CreateSExt(count, b_.getInt64Ty()) : b_.CreateZExt(count, b_.getInt64Ty());
   llvm::Value* inside = b_.CreateICmpULT(wide, b_.getInt64(width));
-  llvm::Value* least = b_.CreateSelect(inside, wide, b_.getInt64(opcode == Opcode::kShr && is_signed(type) ? width - 1 : 0));
+  llvm::Value* least =
+      b_.CreateSelect(inside, wide, b_.getInt64(opcode == Opcode::kShr && is_signed(type) ? width - 1 : 0));
   llvm::Value* safe = b_.CreateZExtOrTrunc(least, value->getType());
   if (opcode == Opcode::kShr && is_signed(type)) return b_.CreateAShr(value, safe);
   llvm::Value* shifted = opcode == Opcode::kShl ? b_.CreateShl(value, safe) : b_.CreateLShr(value, safe);
@@ -200,22 +244,34 @@ llvm::Value* Emitter::emit_compare(Opcode opcode, ElementType operand_type, llvm
       b = emit_cast(b, operand_type, ElementType::kF32);
     }
     switch (opcode) {
-      case Opcode::kEq: return b_.CreateFCmpOEQ(a, b);
-      case Opcode::kNe: return b_.CreateFCmpUNE(a, b);
-      case Opcode::kLt: return b_.CreateFCmpOLT(a, b);
-      case Opcode::kLe: return b_.CreateFCmpOLE(a, b);
-      case Opcode::kGt: return b_.CreateFCmpOGT(a, b);
-      default: return b_.CreateFCmpOGE(a, b);
+      case Opcode::kEq:
+        return b_.CreateFCmpOEQ(a, b);
+      case Opcode::kNe:
+        return b_.CreateFCmpUNE(a, b);
+      case Opcode::kLt:
+        return b_.CreateFCmpOLT(a, b);
+      case Opcode::kLe:
+        return b_.CreateFCmpOLE(a, b);
+      case Opcode::kGt:
+        return b_.CreateFCmpOGT(a, b);
+      default:
+        return b_.CreateFCmpOGE(a, b);
     }
   }
   bool with_sign = is_signed(operand_type);
   switch (opcode) {
-    case Opcode::kEq: return b_.CreateICmpEQ(a, b);
-    case Opcode::kNe: return b_.CreateICmpNE(a, b);
-    case Opcode::kLt: return b_.CreateICmp(with_sign ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT, a, b);
-    case Opcode::kLe: return b_.CreateICmp(with_sign ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, a, b);
-    case Opcode::kGt: return b_.CreateICmp(with_sign ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT, a, b);
-    default: return b_.CreateICmp(with_sign ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE, a, b);
+    case Opcode::kEq:
+      return b_.CreateICmpEQ(a, b);
+    case Opcode::kNe:
+      return b_.CreateICmpNE(a, b);
+    case Opcode::kLt:
+      return b_.CreateICmp(with_sign ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT, a, b);
+    case Opcode::kLe:
+      return b_.CreateICmp(with_sign ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, a, b);
+    case Opcode::kGt:
+      return b_.CreateICmp(with_sign ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT, a, b);
+    default:
+      return b_.CreateICmp(with_sign ? CmpInst::ICMP_SGE : CmpInst::ICMP_UGE, a, b);
   }
 }
 

@@ -1,5 +1,6 @@
-// Emits one launch of a tile module as an LLVM function. A tile is a vector of LLVM values, one a register of its
-// layout; operations are emitted one after the other, all registers of each, so that independent loads stand together.
+// Emits one launch of a tile module as an LLVM function. A tile is a vector of LLVM values, one a register of
+// its layout; operations are emitted one after the other, all registers of each, so that independent loads
+// stand together.
 //
 // Split over files by what is emitted: index.cpp (index expressions), memory.cpp (loads, stores, addresses),
 // elementwise.cpp and casts.cpp (scalar operations), reduce.cpp (across threads), control.cpp (loops, entry).
@@ -9,8 +10,8 @@
 #include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 
-#include <map>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -27,7 +28,8 @@ using Registers = std::vector<llvm::Value*>;
 
 class Emitter {
  public:
-  Emitter(ir::TileModule& module, const ir::TileKernel& kernel, llvm::Module& llvm_module, const Options& options);
+  Emitter(ir::TileModule& module, const ir::TileKernel& kernel, llvm::Module& llvm_module,
+          const Options& options);
 
   // Emits the function into the LLVM module.
   Entry run();
@@ -59,11 +61,13 @@ class Emitter {
   ir::IndexId index_of(ir::TileValueId value) const;
 
   // ---- index.cpp ----
-  // An expression in one thread: the parts shared by all registers come from caches, tile axes take the thread's
-  // position plus the register's offset in `layout`; `layout` may be null where no tile axis is mentioned.
+  // An expression in one thread: the parts shared by all registers come from caches, tile axes take the
+  // thread's position plus the register's offset in `layout`; `layout` may be null where no tile axis is
+  // mentioned.
   llvm::Value* emit_index(ir::IndexId index, const ir::Layout* layout, int32_t reg);
   llvm::Value* emit_index_atom(ir::IndexId atom, const ir::Layout* layout, int32_t reg);
-  llvm::Value* emit_division(const ir::IndexNode& node, const ir::Layout* layout, int32_t reg, llvm::Type* type);
+  llvm::Value* emit_division(const ir::IndexNode& node, const ir::Layout* layout, int32_t reg,
+                             llvm::Type* type);
   llvm::Value* host_value(ir::IndexId index);
   llvm::Value* thread_position(ir::AxisId axis, const ir::Layout& layout);
   // 32 bits where the launch is narrow and the expression reads no data; else 64.
@@ -113,7 +117,8 @@ class Emitter {
   void emit_elementwise(const ir::TileOp& op);
   llvm::Value* emit_scalar(ir::Opcode opcode, ElementType type, ElementType operand_type,
                            const std::vector<llvm::Value*>& operands, bool approx);
-  llvm::Value* emit_float(ir::Opcode opcode, ElementType type, const std::vector<llvm::Value*>& operands, bool approx);
+  llvm::Value* emit_float(ir::Opcode opcode, ElementType type, const std::vector<llvm::Value*>& operands,
+                          bool approx);
   llvm::Value* emit_function(ir::Opcode opcode, ElementType type, const std::vector<llvm::Value*>& operands,
                              bool approx);
   llvm::Value* emit_integer(ir::Opcode opcode, ElementType type, const std::vector<llvm::Value*>& operands);
@@ -130,14 +135,15 @@ class Emitter {
   llvm::Value* f8_to_float(llvm::Value* value, ElementType from, ElementType to);
   llvm::Value* float_to_f8(llvm::Value* value, ElementType from, ElementType to);
   // Inlines a body without reads or indices; gives the wanted values.
-  Registers emit_body(const ir::Body& body, const Registers& arguments, const std::vector<ir::ValueId>& wanted);
+  Registers emit_body(const ir::Body& body, const Registers& arguments,
+                      const std::vector<ir::ValueId>& wanted);
 
   // ---- reduce.cpp ----
   void emit_reduce(const ir::TileOp& op);
   Registers merge(const ir::Monoid& monoid, const Registers& left, const Registers& right);
   llvm::Value* shuffle(llvm::Value* value, int32_t mask);
-  void merge_warps(const ir::Monoid& monoid, std::vector<Registers>& state, const std::vector<unsigned>& warp_bits,
-                   int32_t warps);
+  void merge_warps(const ir::Monoid& monoid, std::vector<Registers>& state,
+                   const std::vector<unsigned>& warp_bits, int32_t warps);
 
   llvm::Value* thread_id();
   void barrier();
@@ -148,7 +154,8 @@ class Emitter {
 
   // What has been computed and may be used again; inner scopes see outer ones.
   struct Scope {
-    // (expression, layout, register); register -1 is what all registers share, kThreadOffset a swizzled offset.
+    // (expression, layout, register); register -1 is what all registers share, kThreadOffset a swizzled
+    // offset.
     std::map<std::tuple<ir::IndexId, const ir::Layout*, int32_t>, llvm::Value*> parts;
     std::map<std::tuple<ir::TensorId, ir::IndexId, const ir::Layout*>, llvm::Value*> pointers;
   };

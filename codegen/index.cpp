@@ -13,12 +13,14 @@ using ir::TileAxis;
 using ir::TileValueId;
 
 bool Emitter::is_host(IndexId index) const {
-  return !module_.index.mentions(index, [](const IndexNode& node) { return node.kind != IndexKind::kSymbol; });
+  return !module_.index.mentions(index,
+                                 [](const IndexNode& node) { return node.kind != IndexKind::kSymbol; });
 }
 
 bool Emitter::mentions_tile_axis(IndexId index) const {
   return module_.index.mentions(index, [&](const IndexNode& node) {
-    if (node.kind == IndexKind::kAxis) return module_.axes[AxisId(node.reference)].kind == TileAxis::Kind::kTile;
+    if (node.kind == IndexKind::kAxis)
+      return module_.axes[AxisId(node.reference)].kind == TileAxis::Kind::kTile;
     if (node.kind == IndexKind::kValue) return !module_.values[TileValueId(node.reference)].type.axes.empty();
     return false;
   });
@@ -40,9 +42,12 @@ llvm::Value* Emitter::to_type(llvm::Value* value, llvm::Type* type) {
 bool Emitter::nonnegative(IndexId index) const {
   const IndexNode& node = module_.index[index];
   switch (node.kind) {
-    case IndexKind::kAxis: return true;
-    case IndexKind::kSymbol: return module_.symbols[ir::SymbolId(node.reference)].kind == ir::Symbol::Kind::kDimension;
-    case IndexKind::kValue: return false;
+    case IndexKind::kAxis:
+      return true;
+    case IndexKind::kSymbol:
+      return module_.symbols[ir::SymbolId(node.reference)].kind == ir::Symbol::Kind::kDimension;
+    case IndexKind::kValue:
+      return false;
     case IndexKind::kPolynomial:
       for (const ir::Monomial& term : node.terms) {
         if (term.coefficient < 0) return false;
@@ -52,13 +57,17 @@ bool Emitter::nonnegative(IndexId index) const {
       return true;
     case IndexKind::kFloorDiv:
     case IndexKind::kFloorMod:
-    case IndexKind::kMin: return nonnegative(node.a) && nonnegative(node.b);
-    case IndexKind::kMax: return nonnegative(node.a) || nonnegative(node.b);
-    default: return true;
+    case IndexKind::kMin:
+      return nonnegative(node.a) && nonnegative(node.b);
+    case IndexKind::kMax:
+      return nonnegative(node.a) || nonnegative(node.b);
+    default:
+      return true;
   }
 }
 
-// A divisor that is an extent of the domain: where it is 0 nothing of the domain runs, so its quotients do not matter.
+// A divisor that is an extent of the domain: where it is 0 nothing of the domain runs, so its quotients do
+// not matter.
 bool Emitter::is_extent(IndexId index) const {
   for (const TileAxis& axis : module_.axes)
     if (axis.kind == TileAxis::Kind::kDomain && axis.count == index) return true;
@@ -85,7 +94,8 @@ llvm::Value* Emitter::thread_position(AxisId axis, const ir::Layout& layout) {
   if (auto found = positions_.find(key); found != positions_.end()) return found->second;
   llvm::Value* tid = thread_id();
   llvm::IRBuilderBase::InsertPointGuard guard(b_);
-  b_.SetInsertPoint(llvm::cast<llvm::Instruction>(tid)->getParent(), std::next(llvm::cast<llvm::Instruction>(tid)->getIterator()));
+  b_.SetInsertPoint(llvm::cast<llvm::Instruction>(tid)->getParent(),
+                    std::next(llvm::cast<llvm::Instruction>(tid)->getIterator()));
   unsigned warp_bits = std::countr_zero(static_cast<unsigned>(layout.warp_count()));
   unsigned bits = ir::kLaneBits + warp_bits;
   auto basis = [&](unsigned bit) {
@@ -158,7 +168,8 @@ llvm::Value* Emitter::emit_uniform(const std::vector<ir::Monomial>& terms, llvm:
       product = product == nullptr ? value : b_.CreateMul(product, value);
     }
     IndexId scale = module_.index.from_terms({coefficient});
-    if (!module_.index.is_constant(scale, 1)) product = b_.CreateMul(product, to_type(host_value(scale), type));
+    if (!module_.index.is_constant(scale, 1))
+      product = b_.CreateMul(product, to_type(host_value(scale), type));
     sum = sum == nullptr ? product : b_.CreateAdd(sum, product);
   }
   IndexId of_host = module_.index.from_terms(std::move(host));
@@ -172,7 +183,8 @@ llvm::Value* Emitter::emit_linear(const Split& split, const ir::Layout* layout, 
   for (const auto& [axis, coefficient] : split.linear) {
     llvm::Value* part = to_type(thread_position(axis, *layout), type);
     IndexId scale = module_.index.from_terms({coefficient});
-    if (!module_.index.is_constant(scale, 1)) part = b_.CreateMul(part, to_type(emit_index(scale, nullptr, 0), type));
+    if (!module_.index.is_constant(scale, 1))
+      part = b_.CreateMul(part, to_type(emit_index(scale, nullptr, 0), type));
     sum = sum == nullptr ? part : b_.CreateAdd(sum, part);
   }
   return sum;
@@ -248,22 +260,32 @@ llvm::Value* Emitter::emit_index_atom(IndexId atom, const ir::Layout* layout, in
       return register_of(value, layout->projected_registers(own.axes)[reg]);
     }
     case IndexKind::kFloorDiv:
-    case IndexKind::kFloorMod: return emit_division(node, layout, reg, type);
-    case IndexKind::kMin: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, operand(node.a), operand(node.b));
-    case IndexKind::kMax: return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, operand(node.a), operand(node.b));
-    case IndexKind::kLess: return truth(b_.CreateICmpSLT(operand(node.a), operand(node.b)));
-    case IndexKind::kEqual: return truth(b_.CreateICmpEQ(operand(node.a), operand(node.b)));
-    case IndexKind::kAnd: return truth(b_.CreateAnd(holds(node.a), holds(node.b)));
-    case IndexKind::kOr: return truth(b_.CreateOr(holds(node.a), holds(node.b)));
-    case IndexKind::kNot: return truth(b_.CreateNot(holds(node.a)));
+    case IndexKind::kFloorMod:
+      return emit_division(node, layout, reg, type);
+    case IndexKind::kMin:
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, operand(node.a), operand(node.b));
+    case IndexKind::kMax:
+      return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, operand(node.a), operand(node.b));
+    case IndexKind::kLess:
+      return truth(b_.CreateICmpSLT(operand(node.a), operand(node.b)));
+    case IndexKind::kEqual:
+      return truth(b_.CreateICmpEQ(operand(node.a), operand(node.b)));
+    case IndexKind::kAnd:
+      return truth(b_.CreateAnd(holds(node.a), holds(node.b)));
+    case IndexKind::kOr:
+      return truth(b_.CreateOr(holds(node.a), holds(node.b)));
+    case IndexKind::kNot:
+      return truth(b_.CreateNot(holds(node.a)));
     case IndexKind::kPolynomial:
     case IndexKind::kSymbol:
-    case IndexKind::kAxis: break;
+    case IndexKind::kAxis:
+      break;
   }
   TENON_UNREACHABLE("an index expression of this kind is no atom");
 }
 
-llvm::Value* Emitter::emit_division(const IndexNode& node, const ir::Layout* layout, int32_t reg, llvm::Type* type) {
+llvm::Value* Emitter::emit_division(const IndexNode& node, const ir::Layout* layout, int32_t reg,
+                                    llvm::Type* type) {
   bool remainder = node.kind == IndexKind::kFloorMod;
   llvm::Value* n = to_type(emit_index(node.a, layout, reg), type);
   auto constant = module_.index.as_constant(node.b);
@@ -273,7 +295,8 @@ llvm::Value* Emitter::emit_division(const IndexNode& node, const ir::Layout* lay
     if (nonnegative(node.a)) return remainder ? b_.CreateURem(n, d) : b_.CreateUDiv(n, d);
     if (std::has_single_bit(static_cast<uint64_t>(*constant))) {
       // Arithmetic shifts and masks round down.
-      return remainder ? b_.CreateAnd(n, *constant - 1) : b_.CreateAShr(n, std::countr_zero(static_cast<uint64_t>(*constant)));
+      return remainder ? b_.CreateAnd(n, *constant - 1)
+                       : b_.CreateAShr(n, std::countr_zero(static_cast<uint64_t>(*constant)));
     }
   }
   if (positive && type->isIntegerTy(32) && is_host(node.b) && is_extent(node.b)) {
@@ -290,7 +313,8 @@ llvm::Value* Emitter::emit_division(const IndexNode& node, const ir::Layout* lay
   llvm::Value* zero = llvm::ConstantInt::get(type, 0);
   llvm::Value* one = llvm::ConstantInt::get(type, 1);
   llvm::Value* by_zero = b_.CreateICmpEQ(d, zero);
-  // The divisor is guarded, not the quotient: LLVM would drop a select on a division that it thinks undefined.
+  // The divisor is guarded, not the quotient: LLVM would drop a select on a division that it thinks
+  // undefined.
   llvm::Value* safe = b_.CreateSelect(by_zero, one, d);
   if (positive) {
     llvm::Value* quotient = b_.CreateUDiv(n, safe);
@@ -301,7 +325,8 @@ llvm::Value* Emitter::emit_division(const IndexNode& node, const ir::Layout* lay
   llvm::Value* safer = b_.CreateSelect(negated, one, safe);
   llvm::Value* quotient = b_.CreateSDiv(n, safer);
   llvm::Value* rest = b_.CreateSub(n, b_.CreateMul(quotient, safer));
-  llvm::Value* crosses = b_.CreateAnd(b_.CreateICmpNE(rest, zero), b_.CreateICmpSLT(b_.CreateXor(rest, safer), zero));
+  llvm::Value* crosses =
+      b_.CreateAnd(b_.CreateICmpNE(rest, zero), b_.CreateICmpSLT(b_.CreateXor(rest, safer), zero));
   if (remainder) {
     llvm::Value* floored = b_.CreateSelect(crosses, b_.CreateAdd(rest, safer), rest);
     return b_.CreateSelect(by_zero, n, floored);

@@ -37,7 +37,9 @@ class LlvmMath {
   Value neg(Value a) { return b_.CreateFNeg(a); }
   Value abs(Value a) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a); }
   Value fma_down(Value a, Value b, Value c) { return call(llvm::Intrinsic::nvvm_fma_rm_f, {a, b, c}); }
-  Value fma_saturated(Value a, Value b, Value c) { return call(llvm::Intrinsic::nvvm_fma_rn_sat_f, {a, b, c}); }
+  Value fma_saturated(Value a, Value b, Value c) {
+    return call(llvm::Intrinsic::nvvm_fma_rn_sat_f, {a, b, c});
+  }
   Value copysign(Value a, Value b) { return b_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, a, b); }
   Value min_number(Value a, Value b) { return call(llvm::Intrinsic::nvvm_fmin_f, {a, b}); }
   Value max_number(Value a, Value b) { return call(llvm::Intrinsic::nvvm_fmax_f, {a, b}); }

@@ -31,8 +31,8 @@ llvm::Value* Emitter::shared_pointer(int64_t offset) {
   return b_.CreateConstGEP1_64(b_.getInt8Ty(), memory, offset);
 }
 
-// base + uniform + thread part + register part: the first two are shared by all registers, the last is an immediate
-// wherever the step is a constant.
+// base + uniform + thread part + register part: the first two are shared by all registers, the last is an
+// immediate wherever the step is a constant.
 llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
   const ir::Tensor& tensor = module_.tensors[op.tensor];
   IndexId offset = passes::linear_offset(module_.index, tensor.shape, op.subscripts);
@@ -41,7 +41,9 @@ llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout,
   Split parts = split(offset);
   auto wide = [&](llvm::Value* value) { return to_type(value, b_.getInt64Ty()); };
   auto scaled = [&](llvm::Value* value) { return b_.CreateMul(wide(value), b_.getInt64(bytes)); };
-  auto move = [&](llvm::Value* pointer, llvm::Value* by) { return b_.CreateGEP(b_.getInt8Ty(), pointer, by); };
+  auto move = [&](llvm::Value* pointer, llvm::Value* by) {
+    return b_.CreateGEP(b_.getInt8Ty(), pointer, by);
+  };
 
   auto key = std::tuple(op.tensor, offset, layout);
   llvm::Value* pointer = nullptr;
@@ -57,7 +59,8 @@ llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout,
   llvm::Value* variable = own.variable;
   for (const ir::Monomial& term : parts.other) {
     llvm::Value* product = llvm::ConstantInt::getSigned(type, term.coefficient);
-    for (IndexId factor : term.factors) product = b_.CreateMul(product, to_type(emit_index(factor, layout, reg), type));
+    for (IndexId factor : term.factors)
+      product = b_.CreateMul(product, to_type(emit_index(factor, layout, reg), type));
     variable = variable == nullptr ? product : b_.CreateAdd(variable, product);
   }
   if (variable != nullptr) pointer = move(pointer, scaled(variable));
@@ -110,7 +113,8 @@ llvm::Value* Emitter::shared_address(const TileOp& op, const ir::Layout* layout,
     swizzled_bits |= swizzle(by);
   };
   for (const auto& [axis, coefficient] : parts.linear) {
-    for (unsigned bit = 0; bit < ir::kLaneBits; ++bit) contribute(layout->lane_basis(bit, axis) * coefficient.coefficient);
+    for (unsigned bit = 0; bit < ir::kLaneBits; ++bit)
+      contribute(layout->lane_basis(bit, axis) * coefficient.coefficient);
     for (unsigned bit = 0; (1 << bit) < layout->warp_count(); ++bit)
       contribute(layout->warp_basis(bit, axis) * coefficient.coefficient);
   }
@@ -145,7 +149,8 @@ llvm::Value* Emitter::shared_address(const TileOp& op, const ir::Layout* layout,
   if (at == nullptr) at = b_.getInt32(0);
   if (!uniform.empty()) at = b_.CreateAdd(at, emit_uniform(uniform, i32));
   at = b_.CreateAdd(at, b_.getInt32(constant));
-  return b_.CreateGEP(b_.getInt8Ty(), shared_pointer(buffer.offset), b_.CreateMul(swizzled_value(at), b_.getInt32(bytes)));
+  return b_.CreateGEP(b_.getInt8Ty(), shared_pointer(buffer.offset),
+                      b_.CreateMul(swizzled_value(at), b_.getInt32(bytes)));
 }
 
 llvm::Value* Emitter::address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
@@ -159,7 +164,8 @@ llvm::Value* Emitter::first_copy(const ir::Layout* layout) {
     bool feeds = false;
     if (layout != nullptr) {
       for (ir::AxisId axis : layout->axes()) {
-        int32_t basis = bit < ir::kLaneBits ? layout->lane_basis(bit, axis) : layout->warp_basis(bit - ir::kLaneBits, axis);
+        int32_t basis = bit < ir::kLaneBits ? layout->lane_basis(bit, axis)
+                                            : layout->warp_basis(bit - ir::kLaneBits, axis);
         feeds = feeds || basis != 0;
       }
     }
@@ -182,7 +188,8 @@ void Emitter::branch_around(llvm::Value* condition, const std::function<void()>&
 Registers Emitter::load_vector(const TileOp& op, llvm::Value* pointer, ElementType element, int32_t width) {
   llvm::Type* one = memory_type(element);
   llvm::Type* type = width == 1 ? one : llvm::FixedVectorType::get(one, width);
-  llvm::LoadInst* load = b_.CreateAlignedLoad(type, pointer, llvm::Align(int64_t{width} * byte_size(element)));
+  llvm::LoadInst* load =
+      b_.CreateAlignedLoad(type, pointer, llvm::Align(int64_t{width} * byte_size(element)));
   if (op.tensor.valid() && !written_.contains(op.tensor))
     load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
   Registers registers;
@@ -266,13 +273,15 @@ void Emitter::store_vector(llvm::Value* pointer, ElementType element, const Regi
     value = in_memory(registers[0]);
   } else {
     value = llvm::PoisonValue::get(llvm::FixedVectorType::get(one, registers.size()));
-    for (size_t i = 0; i < registers.size(); ++i) value = b_.CreateInsertElement(value, in_memory(registers[i]), i);
+    for (size_t i = 0; i < registers.size(); ++i)
+      value = b_.CreateInsertElement(value, in_memory(registers[i]), i);
   }
   b_.CreateAlignedStore(value, pointer, llvm::Align(registers.size() * byte_size(element)));
 }
 
 void Emitter::emit_store(const TileOp& op) {
-  // A value without some of the subscripts' axes is stored once for each of their positions: its type at the store.
+  // A value without some of the subscripts' axes is stored once for each of their positions: its type at the
+  // store.
   TileType type = store_type(op);
   const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
   int32_t count = layout == nullptr ? 1 : layout->register_count();
@@ -300,8 +309,10 @@ void Emitter::emit_store(const TileOp& op) {
     size_t last = first + 1;
     while (last < pointers.size() && masks[last] == masks[first]) ++last;
     llvm::Value* condition = masks[first];
-    if (condition == nullptr) condition = acts;
-    else if (acts != nullptr) condition = b_.CreateAnd(condition, acts);
+    if (condition == nullptr)
+      condition = acts;
+    else if (acts != nullptr)
+      condition = b_.CreateAnd(condition, acts);
     branch_around(condition, [&] {
       for (size_t i = first; i < last; ++i) store(static_cast<int32_t>(i) * width, pointers[i]);
     });
@@ -315,7 +326,8 @@ TileType Emitter::store_type(const TileOp& op) const {
   for (IndexId subscript : op.subscripts) {
     module_.index.for_each_atom(subscript, [&](IndexId atom) {
       const ir::IndexNode& node = module_.index[atom];
-      if (node.kind == ir::IndexKind::kAxis && module_.axes[ir::AxisId(node.reference)].kind == ir::TileAxis::Kind::kTile)
+      if (node.kind == ir::IndexKind::kAxis &&
+          module_.axes[ir::AxisId(node.reference)].kind == ir::TileAxis::Kind::kTile)
         axes.insert(ir::AxisId(node.reference));
     });
   }

@@ -37,9 +37,10 @@ class SkipPasses : public llvm::OptPassGate {
  public:
   bool isEnabled() const override { return true; }
   bool shouldRunPass(llvm::StringRef name, llvm::StringRef) const override {
-    static constexpr const char* kSkipped[] = {"slsr",         "loop-reduce",   "nary-reassociate",
+    static constexpr const char* kSkipped[] = {"slsr",       "loop-reduce",   "nary-reassociate",
                                                "mergeicmps", "expand-memcmp", "consthoist"};
-    return std::none_of(std::begin(kSkipped), std::end(kSkipped), [&](const char* one) { return name == one; });
+    return std::none_of(std::begin(kSkipped), std::end(kSkipped),
+                        [&](const char* one) { return name == one; });
   }
 };
 
@@ -50,7 +51,8 @@ const llvm::Target& nvptx() {
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
     std::string error;
-    const llvm::Target* found = llvm::TargetRegistry::lookupTarget(llvm::Triple("nvptx64-nvidia-cuda"), error);
+    const llvm::Target* found =
+        llvm::TargetRegistry::lookupTarget(llvm::Triple("nvptx64-nvidia-cuda"), error);
     TENON_CHECK(found != nullptr, "LLVM has no NVPTX target");
     return found;
   }();
@@ -67,9 +69,9 @@ llvm::TargetMachine& target_machine(const Options& options) {
     // No multiply and add become one that the passes did not join.
     target_options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
     target_options.MCOptions.ABIName = "shortptr";
-    machine.reset(nvptx().createTargetMachine(llvm::Triple("nvptx64-nvidia-cuda"), std::string(options.target->name),
-                                              "+ptx" + std::to_string(isa), target_options, llvm::Reloc::PIC_,
-                                              llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+    machine.reset(nvptx().createTargetMachine(
+        llvm::Triple("nvptx64-nvidia-cuda"), std::string(options.target->name), "+ptx" + std::to_string(isa),
+        target_options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   }
   return *machine;
 }
@@ -99,7 +101,8 @@ class Session {
       compiled_.entries.push_back(Emitter(module, kernel, *module_, options).run());
     std::string broken;
     llvm::raw_string_ostream stream(broken);
-    if (llvm::verifyModule(*module_, &stream)) internal_error("LLVM refuses the module: " + broken, __FILE__, __LINE__);
+    if (llvm::verifyModule(*module_, &stream))
+      internal_error("LLVM refuses the module: " + broken, __FILE__, __LINE__);
   }
 
   std::string text() const {
@@ -129,7 +132,8 @@ class Session {
     llvm::SmallString<0> text;
     llvm::raw_svector_ostream stream(text);
     llvm::legacy::PassManager passes;
-    bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, true);
+    bool refused =
+        machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, true);
     TENON_CHECK(!refused, "LLVM cannot write assembly for NVPTX");
     passes.run(*module_);
     compiled_.ptx = text.str().str();

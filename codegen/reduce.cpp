@@ -9,7 +9,8 @@ using ir::AxisId;
 using ir::Layout;
 using ir::TileOp;
 
-Registers Emitter::emit_body(const ir::Body& body, const Registers& arguments, const std::vector<ir::ValueId>& wanted) {
+Registers Emitter::emit_body(const ir::Body& body, const Registers& arguments,
+                             const std::vector<ir::ValueId>& wanted) {
   Registers image;
   for (const ir::Instruction& instruction : body) {
     if (instruction.op == ir::Opcode::kArg) {
@@ -18,10 +19,12 @@ Registers Emitter::emit_body(const ir::Body& body, const Registers& arguments, c
       image.push_back(constant(instruction.type, instruction.bits));
     } else {
       std::vector<llvm::Value*> operands;
-      for (unsigned i = 0; i < instruction.operand_count(); ++i) operands.push_back(image[instruction.operands[i].index()]);
+      for (unsigned i = 0; i < instruction.operand_count(); ++i)
+        operands.push_back(image[instruction.operands[i].index()]);
       // The type of what is compared, not of a condition.
       ir::ValueId typed = instruction.operands[instruction.op == ir::Opcode::kSelect ? 1 : 0];
-      image.push_back(emit_scalar(instruction.op, instruction.type, body.type(typed), operands, instruction.approx));
+      image.push_back(
+          emit_scalar(instruction.op, instruction.type, body.type(typed), operands, instruction.approx));
     }
   }
   Registers result;
@@ -39,14 +42,17 @@ llvm::Value* Emitter::shuffle(llvm::Value* value, int32_t mask) {
   llvm::Type* type = value->getType();
   llvm::Type* i32 = b_.getInt32Ty();
   auto word = [&](llvm::Value* one) {
-    return intrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32, {b_.getInt32(-1), one, b_.getInt32(mask), b_.getInt32(31)});
+    return intrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_i32,
+                     {b_.getInt32(-1), one, b_.getInt32(mask), b_.getInt32(31)});
   };
   if (type->isFloatTy()) {
-    return intrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_f32, {b_.getInt32(-1), value, b_.getInt32(mask), b_.getInt32(31)});
+    return intrinsic(llvm::Intrinsic::nvvm_shfl_sync_bfly_f32,
+                     {b_.getInt32(-1), value, b_.getInt32(mask), b_.getInt32(31)});
   }
   unsigned bits = type->getPrimitiveSizeInBits();
   llvm::Value* integer = b_.CreateBitCast(value, b_.getIntNTy(bits));
-  if (bits <= 32) return b_.CreateBitCast(b_.CreateTrunc(word(b_.CreateZExt(integer, i32)), b_.getIntNTy(bits)), type);
+  if (bits <= 32)
+    return b_.CreateBitCast(b_.CreateTrunc(word(b_.CreateZExt(integer, i32)), b_.getIntNTy(bits)), type);
   llvm::Value* low = word(b_.CreateTrunc(integer, i32));
   llvm::Value* high = word(b_.CreateTrunc(b_.CreateLShr(integer, 32), i32));
   llvm::Type* i64 = b_.getInt64Ty();
@@ -54,8 +60,8 @@ llvm::Value* Emitter::shuffle(llvm::Value* value, int32_t mask) {
   return b_.CreateBitCast(joined, type);
 }
 
-// The order of a reduction: in a thread a tree over the bits of its reduced positions, low to high, then lanes the
-// same way by butterfly shuffles, then warps through shared memory.
+// The order of a reduction: in a thread a tree over the bits of its reduced positions, low to high, then
+// lanes the same way by butterfly shuffles, then warps through shared memory.
 void Emitter::emit_reduce(const TileOp& op) {
   const ir::Monoid& monoid = *op.monoid;
   const ir::TileType& type = module_.values[op.operands[0]].type;
@@ -111,8 +117,9 @@ void Emitter::emit_reduce(const TileOp& op) {
   }
 }
 
-// Every lane leaves its state for its warp's slot; after a barrier it takes those of the other warps in its place.
-// Each reduction has scratch of its own, so one barrier is enough; a reduction in a loop waits before it writes again.
+// Every lane leaves its state for its warp's slot; after a barrier it takes those of the other warps in its
+// place. Each reduction has scratch of its own, so one barrier is enough; a reduction in a loop waits before
+// it writes again.
 void Emitter::merge_warps(const ir::Monoid& monoid, std::vector<Registers>& state,
                           const std::vector<unsigned>& warp_bits, int32_t warps) {
   std::vector<int64_t> base;
@@ -149,7 +156,8 @@ void Emitter::merge_warps(const ir::Monoid& monoid, std::vector<Registers>& stat
         int64_t bytes = byte_size(element);
         llvm::Value* at = b_.CreateMul(thread, b_.getInt32(bytes));
         llvm::Value* pointer = b_.CreateGEP(b_.getInt8Ty(), shared_pointer(base[slot]), at);
-        pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, (static_cast<int64_t>(r) * threads + value) * bytes);
+        pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer,
+                                        (static_cast<int64_t>(r) * threads + value) * bytes);
         TileOp shared;
         one.push_back(load_vector(shared, pointer, element, 1)[0]);
       }

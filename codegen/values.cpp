@@ -33,7 +33,8 @@ llvm::Value* Emitter::value_at(TileValueId value, const ir::TileType& at, int32_
   const ir::Layout* layout = canonical(*at.layout);
   auto key = std::pair(layout, type.axes);
   auto found = projections_.find(key);
-  if (found == projections_.end()) found = projections_.emplace(key, layout->projected_registers(type.axes)).first;
+  if (found == projections_.end())
+    found = projections_.emplace(key, layout->projected_registers(type.axes)).first;
   return register_of(value, found->second[reg]);
 }
 
@@ -48,7 +49,8 @@ llvm::Value* Emitter::register_of(TileValueId value, int32_t reg) {
 }
 
 void Emitter::set(TileValueId value, Registers registers) {
-  TENON_CHECK(static_cast<int32_t>(registers.size()) == register_count(value), "a tile has the wrong registers");
+  TENON_CHECK(static_cast<int32_t>(registers.size()) == register_count(value),
+              "a tile has the wrong registers");
   values_[value] = std::move(registers);
 }
 
@@ -60,12 +62,18 @@ ir::IndexId Emitter::index_of(TileValueId value) const {
 
 llvm::Type* Emitter::type_of(ElementType element) {
   switch (element) {
-    case ElementType::kF64: return b_.getDoubleTy();
-    case ElementType::kF32: return b_.getFloatTy();
-    case ElementType::kF16: return b_.getHalfTy();
-    case ElementType::kBF16: return b_.getBFloatTy();
-    case ElementType::kBool: return b_.getInt1Ty();
-    default: return b_.getIntNTy(bit_width(element));
+    case ElementType::kF64:
+      return b_.getDoubleTy();
+    case ElementType::kF32:
+      return b_.getFloatTy();
+    case ElementType::kF16:
+      return b_.getHalfTy();
+    case ElementType::kBF16:
+      return b_.getBFloatTy();
+    case ElementType::kBool:
+      return b_.getInt1Ty();
+    default:
+      return b_.getIntNTy(bit_width(element));
   }
 }
 
@@ -75,8 +83,11 @@ llvm::Type* Emitter::memory_type(ElementType element) {
 
 llvm::Constant* Emitter::constant(ElementType element, uint64_t bits) {
   llvm::Type* type = type_of(element);
-  if (type->isIntegerTy()) return llvm::ConstantInt::get(type, llvm::APInt(bit_width(element), bits).zextOrTrunc(type->getIntegerBitWidth()));
-  return llvm::ConstantFP::get(context_, llvm::APFloat(type->getFltSemantics(), llvm::APInt(bit_width(element), bits)));
+  if (type->isIntegerTy())
+    return llvm::ConstantInt::get(
+        type, llvm::APInt(bit_width(element), bits).zextOrTrunc(type->getIntegerBitWidth()));
+  return llvm::ConstantFP::get(context_,
+                               llvm::APFloat(type->getFltSemantics(), llvm::APInt(bit_width(element), bits)));
 }
 
 const ir::Layout* Emitter::canonical(const ir::Layout& layout) {

@@ -314,78 +314,79 @@ IndexId IndexPool::ceil_div(IndexId a, int64_t b) {
 
 IndexId IndexPool::substitute(IndexId root, const AtomMap& map) {
   // Operands have smaller ids than what they are part of, so one sweep over the ids that matter does it.
-  std::vector<bool> needed(root.index() + 1, false);
-  needed[root.index()] = true;
-  for (uint32_t i = root.index() + 1; i-- > 0;) {
-    if (!needed[i]) continue;
-    const IndexNode& node = nodes_[i];
-    for (const Monomial& term : node.terms)
-      for (IndexId factor : term.factors) needed[factor.index()] = true;
-    if (node.a.valid()) needed[node.a.index()] = true;
-    if (node.b.valid()) needed[node.b.index()] = true;
+  std::unordered_map<IndexId, IndexId> image;
+  std::vector<IndexId> needed;
+  std::vector<IndexId> work{root};
+  while (!work.empty()) {
+    IndexId id = work.back();
+    work.pop_back();
+    if (!image.try_emplace(id).second) continue;
+    needed.push_back(id);
+    const IndexNode& node = nodes_[id.index()];
+    for (const Monomial& term : node.terms) work.insert(work.end(), term.factors.begin(), term.factors.end());
+    if (node.a.valid()) work.push_back(node.a);
+    if (node.b.valid()) work.push_back(node.b);
   }
-  std::vector<IndexId> image(root.index() + 1);
-  for (uint32_t i = 0; i <= root.index(); ++i) {
-    if (!needed[i]) continue;
-    const IndexNode node = nodes_[i];
-    IndexId id(i);
+  std::sort(needed.begin(), needed.end());
+  for (IndexId id : needed) {
+    const IndexNode node = nodes_[id.index()];
     if (is_leaf(node.kind)) {
       IndexId to = map(id);
-      image[i] = to.valid() ? to : id;
+      image[id] = to.valid() ? to : id;
     } else if (node.kind == IndexKind::kPolynomial) {
       bool changed = false;
       for (const Monomial& term : node.terms)
-        for (IndexId factor : term.factors) changed = changed || image[factor.index()] != factor;
+        for (IndexId factor : term.factors) changed = changed || image[factor] != factor;
       if (!changed) {
-        image[i] = id;
+        image[id] = id;
         continue;
       }
       IndexId sum = constant(0);
       for (const Monomial& term : node.terms) {
         IndexId product = constant(term.coefficient);
-        for (IndexId factor : term.factors) product = mul(product, image[factor.index()]);
+        for (IndexId factor : term.factors) product = mul(product, image[factor]);
         sum = add(sum, product);
       }
-      image[i] = sum;
+      image[id] = sum;
     } else {
-      IndexId a = image[node.a.index()];
-      IndexId b = node.b.valid() ? image[node.b.index()] : IndexId();
+      IndexId a = image[node.a];
+      IndexId b = node.b.valid() ? image[node.b] : IndexId();
       if (a == node.a && b == node.b) {
-        image[i] = id;
+        image[id] = id;
         continue;
       }
       switch (node.kind) {
         case IndexKind::kFloorDiv:
-          image[i] = floor_div(a, b);
+          image[id] = floor_div(a, b);
           break;
         case IndexKind::kFloorMod:
-          image[i] = floor_mod(a, b);
+          image[id] = floor_mod(a, b);
           break;
         case IndexKind::kMin:
-          image[i] = min(a, b);
+          image[id] = min(a, b);
           break;
         case IndexKind::kMax:
-          image[i] = max(a, b);
+          image[id] = max(a, b);
           break;
         case IndexKind::kLess:
-          image[i] = less(a, b);
+          image[id] = less(a, b);
           break;
         case IndexKind::kEqual:
-          image[i] = equal(a, b);
+          image[id] = equal(a, b);
           break;
         case IndexKind::kAnd:
-          image[i] = logical_and(a, b);
+          image[id] = logical_and(a, b);
           break;
         case IndexKind::kOr:
-          image[i] = logical_or(a, b);
+          image[id] = logical_or(a, b);
           break;
         default:
-          image[i] = logical_not(a);
+          image[id] = logical_not(a);
           break;
       }
     }
   }
-  return image[root.index()];
+  return image[root];
 }
 
 void IndexPool::for_each_atom(IndexId root, const std::function<void(IndexId)>& visit) const {

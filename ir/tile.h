@@ -96,7 +96,8 @@ struct TileOp {
   BufferId buffer;
   // One a dimension of the tensor or, for an access to shared memory alone, of the buffer.
   std::vector<IndexId> subscripts;
-  // Elements moved by one instruction, consecutive registers and addresses; set by vectorize.
+  // Set by vectorize. kLoad, kStore: elements moved by one instruction, consecutive registers and addresses.
+  // Comparisons: consecutive registers that are known to compare alike.
   int32_t vector = 1;
   // kTileReduce.
   std::optional<Monoid> monoid;

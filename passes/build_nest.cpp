@@ -6,7 +6,8 @@
 
 namespace tenon::passes {
 
-ir::TileModule build_nest(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule, std::string name) {
+ir::TileModule build_nest(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule,
+                          std::string name) {
   return Nest(kernel, group, schedule, std::move(name)).build();
 }
 

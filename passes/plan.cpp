@@ -36,8 +36,8 @@ GroupInfo describe(ir::Kernel& kernel, const ir::Group& group, const Target& tar
   return info;
 }
 
-// An expression over symbols that is at least the magnitude of `expression` and of all its parts, whatever the axes'
-// positions; empty where it reads data.
+// An expression over symbols that is at least the magnitude of `expression` and of all its parts, whatever
+// the axes' positions; empty where it reads data.
 std::optional<IndexId> magnitude(ir::Kernel& kernel, IndexId expression) {
   ir::IndexPool& pool = kernel.index;
   const ir::IndexNode node = pool[expression];
@@ -47,7 +47,8 @@ std::optional<IndexId> magnitude(ir::Kernel& kernel, IndexId expression) {
     case ir::IndexKind::kAxis:
       return kernel.axes[ir::AxisId(node.reference)].extent;
     case ir::IndexKind::kSymbol:
-      if (kernel.symbols[ir::SymbolId(node.reference)].kind == ir::Symbol::Kind::kDimension) return expression;
+      if (kernel.symbols[ir::SymbolId(node.reference)].kind == ir::Symbol::Kind::kDimension)
+        return expression;
       return pool.max(expression, pool.scale(expression, -1));
     case ir::IndexKind::kPolynomial: {
       IndexId sum = pool.constant(0);
@@ -71,7 +72,8 @@ std::optional<IndexId> magnitude(ir::Kernel& kernel, IndexId expression) {
   }
 }
 
-// Holds where every coordinate, every index expression that reads no data, and every byte offset fits 31 bits.
+// Holds where every coordinate, every index expression that reads no data, and every byte offset fits 31
+// bits.
 IndexId narrow_guard(const GroupInfo& info) {
   ir::Kernel& kernel = info.kernel;
   ir::IndexPool& pool = kernel.index;
@@ -120,10 +122,20 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
   TENON_CHECK(!proposals.empty(), "no family took a group");
   IndexId narrow = narrow_guard(info);
   bool complete = false;
+  // Whether whatever this one accepts has been accepted by a variant before it.
+  auto unreachable = [&](const Proposal& proposal) {
+    return std::any_of(step.variants.begin(), step.variants.end(), [&](const VariantPlan& earlier) {
+      return kernel.index.is_constant(earlier.guard, 1) &&
+             std::all_of(earlier.aligned.begin(), earlier.aligned.end(), [&](const auto& one) {
+               return std::find(proposal.aligned.begin(), proposal.aligned.end(), one) !=
+                      proposal.aligned.end();
+             });
+    });
+  };
   for (Proposal& proposal : proposals) {
     if (complete) break;
     IndexId guard = kernel.index.logical_and(narrow, full_guard(kernel, proposal));
-    if (kernel.index.is_constant(guard, 0)) continue;
+    if (kernel.index.is_constant(guard, 0) || unreachable(proposal)) continue;
     complete = kernel.index.is_constant(guard, 1) && proposal.aligned.empty();
     step.variants.push_back(
         {proposal.name, proposal.schedule, guard, proposal.aligned, proposal.divisible, true});

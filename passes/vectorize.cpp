@@ -58,11 +58,23 @@ int32_t widest(TileModule& module, const TileOp& op) {
   return 1;
 }
 
+// The width of the groups in which a comparison has one result, so that it is made once for each.
+int32_t uniform_width(TileModule& module, const TileOp& op) {
+  const ir::TileType& type = module.values[op.results[0]].type;
+  AxisId axis = vector_axis(type);
+  if (!axis.valid()) return 1;
+  for (int32_t width = type.layout->contiguous_registers(axis); width > 1; width /= 2)
+    if (VectorAnalysis(module, axis, width).uniform(op.results[0])) return width;
+  return 1;
+}
+
 }  // namespace
 
 void vectorize(TileModule& module) {
-  for (TileOp& op : module.ops)
+  for (TileOp& op : module.ops) {
     if (op.op == Opcode::kLoad || op.op == Opcode::kStore) op.vector = widest(module, op);
+    if (ir::row(op.op).rule == ir::TypeRule::kCompare) op.vector = uniform_width(module, op);
+  }
 }
 
 }  // namespace tenon::passes

@@ -1,5 +1,6 @@
 // Needs: layouts.
-// Gives: every load and store the number of elements that one instruction moves, up to 16 bytes.
+// Gives: every load and store the number of elements that one instruction moves, up to 16 bytes; every comparison the
+//        number of consecutive elements that are proved to compare alike.
 // Why here: after layouts, since a vector is consecutive registers of one thread; before shared memory is
 // laid out,
 //           since a swizzle must not tear vectors.

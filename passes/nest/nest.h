@@ -33,6 +33,8 @@ struct Context {
   std::map<std::pair<ElementType, uint64_t>, ir::TileValueId> constants;
   std::map<std::pair<uint32_t, uint32_t>, ir::TileValueId> body_values;  // (op, value)
   std::map<ir::TensorId, ir::TileValueId> tensors;
+  // Reads without predicate.
+  std::map<std::pair<ir::TensorId, std::vector<ir::IndexId>>, ir::TileValueId> loads;
 };
 
 class Nest {
@@ -84,6 +86,10 @@ class Nest {
                                       std::span<const ir::TileValueId> left,
                                       const std::vector<ir::TileValueId>& right);
   // The lifted states of all results, the identity where the domain or the predicate leaves elements out.
+  // Lets a load give `identity` outside the domain of the masked dimensions of `axes`; false where it cannot.
+  bool load_identity(Context& context, ir::TileValueId value, const ir::Constant& identity,
+                     const std::vector<ir::AxisId>& axes);
+  std::set<uint32_t> masked_dims(Context& context, const std::vector<ir::AxisId>& axes);
   std::vector<ir::TileValueId> masked_lifts(Context& context, ir::TensorOpId id);
 
   // ---- staging.cpp ----
@@ -129,6 +135,8 @@ class Nest {
   std::vector<ir::AxisId> tile_axes_;
   std::map<uint32_t, ir::AxisId> grid_axes_;
   ir::AxisId split_axis_;
+  // Loads whose value outside the domain nobody needs, with the dimensions that mask them.
+  std::map<ir::TileValueId, std::set<uint32_t>> free_outside_;
   // Inside the copy of a staged value, which is then read itself.
   bool in_copy_ = false;
   std::map<ir::TensorId, std::vector<ir::TensorId>> partials_;

@@ -61,16 +61,21 @@ TileValueId Nest::both(Context& context, TileValueId a, TileValueId b) {
   return context.builder->elementwise(Opcode::kAnd, ElementType::kBool, {a, b});
 }
 
-TileValueId Nest::domain_mask(Context& context, const std::vector<AxisId>& axes) {
-  TileValueId mask;
+std::set<uint32_t> Nest::masked_dims(Context& context, const std::vector<AxisId>& axes) {
+  std::set<uint32_t> dims;
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
     const std::vector<AxisId>& own = schedule_.dims[d].axes;
     bool used = std::any_of(own.begin(), own.end(), [&](AxisId axis) {
       return std::find(axes.begin(), axes.end(), axis) != axes.end();
     });
-    if (!used || !dim_position(context, d) || !overruns(d)) continue;
-    mask = both(context, mask, dim_mask(context, d));
+    if (used && dim_position(context, d) && overruns(d)) dims.insert(d);
   }
+  return dims;
+}
+
+TileValueId Nest::domain_mask(Context& context, const std::vector<AxisId>& axes) {
+  TileValueId mask;
+  for (uint32_t d : masked_dims(context, axes)) mask = both(context, mask, dim_mask(context, d));
   return mask;
 }
 
@@ -178,6 +183,12 @@ TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
     subscripts.push_back(placed(where, id, subscript));
     collect_axes(id, subscript, axes);
   }
+  // What one operation has read another need not read again.
+  auto key = std::pair(read.tensor, subscripts);
+  if (!predicated) {
+    for (const Context* c = &where; c != nullptr; c = c->parent)
+      if (auto at = c->loads.find(key); at != c->loads.end()) return at->second;
+  }
   TileValueId mask = domain_mask(where, axes);
   TileValueId otherwise;
   if (predicated) {
@@ -186,7 +197,12 @@ TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
   } else if (mask.valid()) {
     otherwise = constant(where, {read.type, 0});
   }
-  return where.builder->load(read.tensor, std::move(subscripts), mask, otherwise);
+  TileValueId result = where.builder->load(read.tensor, std::move(subscripts), mask, otherwise);
+  if (!predicated) {
+    where.loads[key] = result;
+    if (mask.valid()) free_outside_[result] = masked_dims(where, axes);
+  }
+  return result;
 }
 
 void Nest::collect_axes(TensorOpId id, IndexId index, std::vector<AxisId>& axes) const {
