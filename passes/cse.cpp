@@ -20,20 +20,7 @@ using ir::IndexId;
 using ir::TensorOp;
 using ir::ValueId;
 
-// What an instruction computes; equal keys, equal values.
 using Key = std::vector<uint64_t>;
-
-void add_instruction(Key& key, const ir::Instruction& instruction) {
-  std::array<ValueId, 3> operands = instruction.operands;
-  if (ir::is_commutative(instruction.op) && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
-  key.push_back(static_cast<uint64_t>(instruction.op) | static_cast<uint64_t>(instruction.type) << 16 |
-                static_cast<uint64_t>(instruction.approx) << 32);
-  for (ValueId operand : operands) key.push_back(operand.index());
-  key.push_back(instruction.bits);
-  key.push_back(instruction.index.index());
-  key.push_back(instruction.tensor.index());
-  for (IndexId subscript : instruction.subscripts) key.push_back(subscript.index());
-}
 
 void merge_values(ir::IndexPool& pool, TensorOp& op) {
   ir::Body old = std::exchange(op.body, ir::Body());
@@ -43,9 +30,7 @@ void merge_values(ir::IndexPool& pool, TensorOp& op) {
   for (uint32_t i = 0; i < old.size(); ++i) {
     ir::Instruction instruction = std::move(old[ValueId(i)]);
     renaming.apply(instruction);
-    Key key;
-    add_instruction(key, instruction);
-    auto [at, is_new] = known.try_emplace(std::move(key));
+    auto [at, is_new] = known.try_emplace(value_key(instruction));
     if (is_new) at->second = op.body.add(std::move(instruction));
     image[i] = at->second;
   }
@@ -89,7 +74,8 @@ class EqualOps {
     for (ir::Instruction instruction : op.body) {
       if (instruction.index.valid()) instruction.index = shared(instruction.index);
       for (IndexId& subscript : instruction.subscripts) subscript = shared(subscript);
-      add_instruction(key, instruction);
+      Key value = value_key(instruction);
+      key.insert(key.end(), value.begin(), value.end());
     }
     return key;
   }

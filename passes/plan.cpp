@@ -16,8 +16,8 @@ namespace {
 using ir::IndexId;
 
 // In the order in which they are asked; the first that proposes something takes the group.
-constexpr std::array<ProposeFunction, 5> kFamilies = {propose_contractions, propose_rows, propose_transposes,
-                                                      propose_maps, propose_generic};
+constexpr std::array<ProposeFunction, 6> kFamilies = {propose_contractions, propose_rows, propose_columns,
+                                                      propose_transposes,   propose_maps, propose_generic};
 
 // Below 2^31 by more than a tile, so that positions beyond the extent fit as well.
 constexpr int64_t kNarrowBound = (int64_t{1} << 31) - (int64_t{1} << 20);

@@ -1,5 +1,6 @@
 #include "passes/analysis/body_edit.h"
 
+#include <array>
 #include <utility>
 
 namespace tenon::passes {
@@ -37,6 +38,19 @@ std::vector<uint32_t> use_counts(const ir::IndexPool& pool, const ir::TensorOp& 
   for (const ir::Instruction& instruction : op.body) for_each_used_value(pool, instruction, count);
   for_each_root(op, count);
   return counts;
+}
+
+std::vector<uint64_t> value_key(const ir::Instruction& instruction) {
+  std::array<ValueId, 3> operands = instruction.operands;
+  if (ir::is_commutative(instruction.op) && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
+  std::vector<uint64_t> key{static_cast<uint64_t>(instruction.op) | static_cast<uint64_t>(instruction.type) << 16 |
+                            static_cast<uint64_t>(instruction.approx) << 32};
+  for (ValueId operand : operands) key.push_back(operand.index());
+  key.push_back(instruction.bits);
+  key.push_back(instruction.index.index());
+  key.push_back(instruction.tensor.index());
+  for (IndexId subscript : instruction.subscripts) key.push_back(subscript.index());
+  return key;
 }
 
 void ValueRenaming::apply(ir::Instruction& instruction) {

@@ -25,6 +25,9 @@ void for_each_root(Op& op, Visit&& visit) {
 // How often each value is used, by instructions and from outside.
 std::vector<uint32_t> use_counts(const ir::IndexPool& pool, const ir::TensorOp& op);
 
+// What an instruction computes: instructions of one body with equal keys have equal values.
+std::vector<uint64_t> value_key(const ir::Instruction& instruction);
+
 // Gives the values of a body new ids, in operands and in index expressions.
 class ValueRenaming {
  public:

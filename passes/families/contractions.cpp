@@ -22,6 +22,8 @@ struct TileShape {
 };
 
 constexpr TileShape kLarge = {4, 4, 4, 2, 4, 8, 2, 2, 16};
+// At most so many rows or columns are thin.
+constexpr int64_t kThin = 8;
 constexpr TileShape kSmall = {4, 4, 2, 1, 4, 8, 2, 1, 16};
 
 bool contiguous(GroupInfo& info, ir::IndexId offset, AxisId axis) {
@@ -136,6 +138,25 @@ Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const Til
   return proposal;
 }
 
+// A result of few rows or columns has no tile to share: it runs as reductions, along whichever axis the large
+// operand runs in memory, so that it is read once with all lanes.
+std::vector<Proposal> thin_proposals(GroupInfo& info, const Contraction& contraction) {
+  ir::Kernel& kernel = info.kernel;
+  std::vector<Proposal> proposals;
+  auto add = [&](const std::vector<AxisId>& thin, const std::vector<AxisId>& wide, ir::ValueId large) {
+    ir::IndexId guard = at_most(kernel, extent_of(kernel, thin), kThin);
+    if (kernel.index.is_constant(guard, 0)) return;
+    std::vector<const Access*> reads = reads_under(info, contraction, large);
+    bool along_wide = !reads.empty() && contiguous(info, reads[0]->offset, wide.back());
+    std::vector<Proposal> more =
+        along_wide ? column_proposals(info, wide.back(), guard) : row_proposals(info, guard);
+    std::move(more.begin(), more.end(), std::back_inserter(proposals));
+  };
+  add(contraction.m, contraction.n, contraction.b);
+  add(contraction.n, contraction.m, contraction.a);
+  return proposals;
+}
+
 }  // namespace
 
 std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::string>& remarks) {
@@ -153,7 +174,7 @@ std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::str
   ir::IndexId large =
       kernel.index.less(kernel.index.constant(enough - 1),
                         kernel.index.mul(extent_of(kernel, contraction.batch), kernel.index.mul(m, n)));
-  std::vector<Proposal> proposals;
+  std::vector<Proposal> proposals = thin_proposals(info, contraction);
   for (int32_t widest : {8, 1}) {
     Proposal proposal = propose_tile(info, contraction, kLarge, widest);
     proposal.guard = large;

@@ -19,6 +19,13 @@ IndexId at_most(ir::Kernel& kernel, IndexId extent, int64_t bound) {
   return kernel.index.less(extent, kernel.index.constant(bound + 1));
 }
 
+bool contiguous_along(GroupInfo& info, AxisId axis) {
+  return std::any_of(info.accesses.begin(), info.accesses.end(), [&](const Access& access) {
+    auto step = coefficient(info.kernel.index, access.offset, axis);
+    return step && info.kernel.index.is_constant(*step, 1);
+  });
+}
+
 namespace {
 
 // Offsets as functions of one flattened position: tells whether a vector of positions may cross the end of

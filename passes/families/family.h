@@ -43,10 +43,19 @@ struct Proposal {
 using ProposeFunction = std::vector<Proposal> (*)(GroupInfo& info, std::vector<std::string>& remarks);
 std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::string>& remarks);
 std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks);
+std::vector<Proposal> propose_columns(GroupInfo& info, std::vector<std::string>& remarks);
 std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::string>& remarks);
 std::vector<Proposal> propose_maps(GroupInfo& info, std::vector<std::string>& remarks);
 // Takes every group.
 std::vector<Proposal> propose_generic(GroupInfo& info, std::vector<std::string>& remarks);
+
+// Proposals for groups that reduce along the axis that memory runs along, and along others while memory runs
+// along the parallel axis `contiguous`; each holds only where `guard` does.
+std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard);
+std::vector<Proposal> column_proposals(GroupInfo& info, ir::AxisId contiguous, ir::IndexId guard);
+
+// Whether some access of the group is contiguous along the axis.
+bool contiguous_along(GroupInfo& info, ir::AxisId axis);
 
 // Vector width: how many consecutive elements along `axis`, the last of `flattened`, the accesses of the
 // group can move at once, up to 16 bytes, and what must hold for it. 1 where nothing is contiguous along the

@@ -52,22 +52,11 @@ void add_vectorization(Proposal& proposal, const Vectorization& vectors) {
   proposal.aligned = vectors.aligned;
 }
 
-// The row axis along which most of the memory traffic is contiguous.
-bool contiguous_along(GroupInfo& info, ir::AxisId axis) {
-  for (const Access& access : info.accesses) {
-    auto step = coefficient(info.kernel.index, access.offset, axis);
-    if (step && info.kernel.index.is_constant(*step, 1)) return true;
-  }
-  return false;
-}
-
 bool splits(const GroupInfo& info) { return !info.stores_rows; }
 
 }  // namespace
 
-std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks) {
-  if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
-  if (!contiguous_along(info, info.axes.row.back())) return {};
+std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard) {
   ir::Kernel& kernel = info.kernel;
   ir::IndexId row = extent_of(kernel, info.axes.row);
   Vectorization vectors = vectorization(info, info.axes.row);
@@ -84,7 +73,7 @@ std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& re
       proposal.name = width > 1 ? "split.vector" : "split";
       proposal.schedule = row_schedule(info, {32, 8, 16 / width}, width, Placement::kSplit);
       proposal.schedule.split = 256;
-      proposal.guard = kernel.index.logical_and(few, is_long);
+      proposal.guard = kernel.index.logical_and(guard, kernel.index.logical_and(few, is_long));
       if (width > 1) add_vectorization(proposal, vectors);
       proposals.push_back(std::move(proposal));
     }
@@ -95,7 +84,7 @@ std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& re
       proposal.schedule = row_schedule(info, row_class, width, Placement::kFit);
       int64_t tile = proposal.schedule.dims[0].tile();
       proposal.name = "row" + std::to_string(tile) + (width > 1 ? ".vector" : "");
-      proposal.guard = at_most(kernel, row, tile);
+      proposal.guard = kernel.index.logical_and(guard, at_most(kernel, row, tile));
       if (width > 1) add_vectorization(proposal, vectors);
       proposals.push_back(std::move(proposal));
     }
@@ -104,12 +93,18 @@ std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& re
     Proposal proposal;
     proposal.name = width > 1 ? "stream.vector" : "stream";
     proposal.schedule = row_schedule(info, {32, 8, 16 / width}, width, Placement::kSerial);
-    proposal.guard = kernel.index.constant(1);
+    proposal.guard = guard;
     if (width > 1) add_vectorization(proposal, vectors);
     proposals.push_back(std::move(proposal));
   }
-  remarks.push_back("rows in registers, read once, up to 32768 elements; streamed beyond");
   return proposals;
+}
+
+std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks) {
+  if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
+  if (!contiguous_along(info, info.axes.row.back())) return {};
+  remarks.push_back("rows in registers, read once, up to 32768 elements; streamed beyond");
+  return row_proposals(info, info.kernel.index.constant(1));
 }
 
 }  // namespace tenon::passes

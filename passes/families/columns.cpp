@@ -1,0 +1,87 @@
+// Columns: reductions along an axis that memory does not run along, while it does along a parallel one. Lanes
+// go along memory, warps and registers along the reduction; a column that fits is read once. Few and long
+// columns are split over blocks.
+#include <algorithm>
+
+#include "passes/families/family.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::AxisId;
+
+struct ColumnClass {
+  int32_t warps;
+  int32_t repeat;
+};
+
+Proposal column_proposal(GroupInfo& info, AxisId contiguous, const ColumnClass& column, int32_t vector,
+                         Placement placement) {
+  Proposal proposal;
+  Schedule& schedule = proposal.schedule;
+  schedule.family = "columns";
+  schedule.warps = column.warps;
+  schedule.dims.push_back({{contiguous}, Placement::kGrid, vector, 32, 1, 1});
+  schedule.dims.push_back({info.axes.row, placement, 1, 1, column.warps, column.repeat});
+  std::vector<AxisId> others;
+  for (AxisId axis : info.axes.parallel)
+    if (axis != contiguous) others.push_back(axis);
+  if (!others.empty()) schedule.dims.push_back({others, Placement::kGrid, 1, 1, 1, 1});
+  return proposal;
+}
+
+}  // namespace
+
+std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::IndexId guard) {
+  ir::Kernel& kernel = info.kernel;
+  ir::IndexId column = extent_of(kernel, info.axes.row);
+  Vectorization vectors = vectorization(info, {contiguous});
+  std::vector<int32_t> widths = {1};
+  if (vectors.width > 1) widths.insert(widths.begin(), vectors.width);
+  std::vector<Proposal> proposals;
+  auto add = [&](Proposal proposal, std::string name, int32_t width, ir::IndexId condition) {
+    proposal.name = std::move(name) + (width > 1 ? ".vector" : "");
+    proposal.guard = kernel.index.logical_and(guard, condition);
+    if (width > 1) {
+      proposal.divisible = vectors.divisible;
+      proposal.aligned = vectors.aligned;
+    }
+    proposals.push_back(std::move(proposal));
+  };
+  if (!info.stores_rows) {
+    // Fewer blocks than two a multiprocessor.
+    ir::IndexId results = extent_of(kernel, info.axes.parallel);
+    for (int32_t width : widths) {
+      ir::IndexId few = at_most(kernel, results, int64_t{64} * width * info.target.multiprocessors - 1);
+      ir::IndexId is_long = kernel.index.less(kernel.index.constant(512), column);
+      Proposal proposal =
+          column_proposal(info, contiguous, {8, std::max(1, 16 / width)}, width, Placement::kSplit);
+      proposal.schedule.split = 16;
+      add(std::move(proposal), "column.split", width, kernel.index.logical_and(few, is_long));
+    }
+  }
+  for (int32_t width : widths) {
+    for (ColumnClass column_class :
+         {ColumnClass{4, 8 / width}, ColumnClass{8, 32 / width}, ColumnClass{32, 32 / width}}) {
+      if (column_class.repeat < 1) continue;
+      Proposal proposal = column_proposal(info, contiguous, column_class, width, Placement::kFit);
+      int64_t tile = proposal.schedule.dims[1].tile();
+      add(std::move(proposal), "column" + std::to_string(tile), width, at_most(kernel, column, tile));
+    }
+  }
+  for (int32_t width : widths)
+    add(column_proposal(info, contiguous, {8, std::max(1, 16 / width)}, width, Placement::kSerial),
+        "column.stream", width, kernel.index.constant(1));
+  return proposals;
+}
+
+std::vector<Proposal> propose_columns(GroupInfo& info, std::vector<std::string>& remarks) {
+  if (!info.reduces || info.axes.row.empty() || info.axes.parallel.empty() || !info.contractions.empty())
+    return {};
+  AxisId contiguous = info.axes.parallel.back();
+  if (!contiguous_along(info, contiguous)) return {};
+  remarks.push_back("columns: lanes along memory, warps along the reduction");
+  return column_proposals(info, contiguous, info.kernel.index.constant(1));
+}
+
+}  // namespace tenon::passes
