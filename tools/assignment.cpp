@@ -106,7 +106,7 @@ std::expected<InputSpec, std::string> parse_input(const std::string& text) {
   }
   bool archive = text.ends_with(".npy") || text.ends_with(".npz");
   std::error_code ignored;
-  if (!archive && text != "-" && !std::filesystem::exists(text, ignored))
+  if (!archive && !std::filesystem::exists(text, ignored))
     return std::unexpected(
         fmt::format("{} is no file, no number and none of random, integers, zeros, ones, iota{}",
                     text.empty() ? "nothing" : text, suggestion(text, keywords)));

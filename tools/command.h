@@ -15,6 +15,7 @@ struct Command {
 };
 
 Command add_compile(CLI::App& parent);
+Command add_run(CLI::App& parent);
 Command add_emulate(CLI::App& parent);
 Command add_devices(CLI::App& parent);
 

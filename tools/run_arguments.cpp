@@ -57,7 +57,6 @@ class Builder {
 
   Result<RunArguments> run() {
     TENON_TRY(take_inputs());
-    TENON_TRY(take_sets());
     take_shapes();
     TENON_TRY_ASSIGN(sizes_, complete_sizes(program_, known_));
     TENON_TRY(fill_inputs());
@@ -80,29 +79,12 @@ class Builder {
     return {};
   }
 
-  Result<void> take_sets() {
-    for (const Assignment<SetValue>& set : inputs_.sets) {
-      const int64_t* size = std::get_if<int64_t>(&set.value);
-      // Types are the compiler's to check.
-      if (size == nullptr) continue;
-      std::vector<std::string_view> names;
-      for (const runtime::Symbol& symbol : program_.symbols)
-        if (symbol.kind == SymbolKind::kDimension) names.push_back(symbol.name);
-      auto found = std::ranges::find_if(program_.symbols, [&](const runtime::Symbol& symbol) {
-        return symbol.kind == SymbolKind::kDimension && symbol.name == set.name;
-      });
-      if (found == program_.symbols.end()) return unknown_name(program_, "size", set.name, names);
-      known_[static_cast<size_t>(found - program_.symbols.begin())] = *size;
-    }
-    return {};
-  }
-
   // What is known from the program, from the shapes of files and from constants.
   void take_shapes() {
     for (uint32_t i = 0; i < known_.size(); ++i) {
       const runtime::Symbol& symbol = program_.symbols[SymbolId(i)];
-      if (!known_[i]) known_[i] = symbol.fixed;
-      if (symbol.kind == SymbolKind::kScalar) known_[i] = scalar_value(symbol.parameter);
+      known_[i] = symbol.fixed;
+      if (!known_[i] && symbol.kind == SymbolKind::kScalar) known_[i] = scalar_value(symbol.parameter);
     }
     for (uint32_t i = 0; i < program_.parameters.size(); ++i) {
       const std::vector<SizeExpr>& shape = program_.parameters[ParameterId(i)].shape;

@@ -16,7 +16,6 @@ namespace tenon::tools {
 
 struct RunInputs {
   std::vector<Assignment<InputSpec>> inputs;
-  std::vector<Assignment<SetValue>> sets;
   uint64_t seed = 0;
 };
 

@@ -39,9 +39,15 @@ Program program() {
   return program;
 }
 
-RunInputs inputs(const std::vector<std::string>& in, const std::vector<std::string>& set = {}) {
-  return {.inputs = *parse_inputs(in), .sets = *parse_sets(set)};
+// With M and N fixed when compiling.
+Program program(int64_t m, int64_t n) {
+  Program fixed = program();
+  fixed.symbols[SymbolId(0)].fixed = m;
+  fixed.symbols[SymbolId(1)].fixed = n;
+  return fixed;
 }
+
+RunInputs inputs(const std::vector<std::string>& in) { return {.inputs = *parse_inputs(in)}; }
 
 std::string message(const Program& program, const RunInputs& inputs) {
   Result<RunArguments> arguments = make_run_arguments(program, inputs);
@@ -88,7 +94,7 @@ TEST(DefaultSizes, AreTheSameEveryTime) {
 }
 
 TEST(RunArguments, FillWhatIsNotGiven) {
-  RunArguments arguments = *make_run_arguments(program(), inputs({"x=iota", "n=7"}, {"M=2", "N=6"}));
+  RunArguments arguments = *make_run_arguments(program(2, 6), inputs({"x=iota", "n=7"}));
   EXPECT_EQ(to_text(*arguments.arrays[0]), "[[ 0.  1.  2.  3.  4.  5.]\n [ 6.  7.  8.  9. 10. 11.]]");
   EXPECT_EQ(to_text(*arguments.arrays[1]), "7");
   EXPECT_EQ(arguments.arrays[2]->shape(), std::vector<int64_t>{4});
@@ -111,12 +117,11 @@ TEST(RunArguments, TakeSizesFromFiles) {
 TEST(RunArguments, UnknownNamesAreUsage) {
   EXPECT_EQ(message(program(), inputs({"z=ones"})), "kernel f has no input z; it has x, n, w");
   EXPECT_EQ(message(program(), inputs({"y=ones"})), "kernel f has no input y; it has x, n, w");
-  EXPECT_EQ(message(program(), inputs({}, {"K=3"})), "kernel f has no size K; it has M, N");
   EXPECT_EQ(find_output(program(), "x").error().message, "kernel f has no result x; it has y");
   EXPECT_EQ(message(program(), inputs({"n=1.5"})), "1.5 is no value of i32, the type of n");
   EXPECT_EQ(message(program(), inputs({"n=3000000000"})), "3000000000 is no value of i32, the type of n");
   EXPECT_EQ(message(program(), inputs({"w=1e9"})), "1e9 is no value of f16, the type of w");
-  EXPECT_EQ(message(program(), inputs({}, {"N=0"})), "the shape [-2] of `w: f16[N - 2]` is negative");
+  EXPECT_EQ(message(program(4, 0), inputs({})), "the shape [-2] of `w: f16[N - 2]` is negative");
 }
 
 }  // namespace
