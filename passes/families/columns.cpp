@@ -32,7 +32,8 @@ Proposal column_proposal(GroupInfo& info, AxisId contiguous, const ColumnClass& 
 
 }  // namespace
 
-std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::IndexId guard) {
+std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::IndexId guard,
+                                       Variety variety) {
   ir::Kernel& kernel = info.kernel;
   ir::IndexId column = extent_of(kernel, info.axes.row);
   Vectorization vectors = vectorization(info, {contiguous});
@@ -61,6 +62,7 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
     }
   }
   for (int32_t width : widths) {
+    if (variety == Variety::kFew) break;
     for (ColumnClass column_class :
          {ColumnClass{4, 8 / width}, ColumnClass{8, 32 / width}, ColumnClass{32, 32 / width}}) {
       if (column_class.repeat < 1) continue;

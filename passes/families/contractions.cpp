@@ -148,8 +148,8 @@ std::vector<Proposal> thin_proposals(GroupInfo& info, const Contraction& contrac
     if (kernel.index.is_constant(guard, 0)) return;
     std::vector<const Access*> reads = reads_under(info, contraction, large);
     bool along_wide = !reads.empty() && contiguous(info, reads[0]->offset, wide.back());
-    std::vector<Proposal> more =
-        along_wide ? column_proposals(info, wide.back(), guard) : row_proposals(info, guard);
+    std::vector<Proposal> more = along_wide ? column_proposals(info, wide.back(), guard, Variety::kFew)
+                                            : row_proposals(info, guard, Variety::kFew);
     std::move(more.begin(), more.end(), std::back_inserter(proposals));
   };
   add(contraction.m, contraction.n, contraction.b);

@@ -50,9 +50,12 @@ std::vector<Proposal> propose_maps(GroupInfo& info, std::vector<std::string>& re
 std::vector<Proposal> propose_generic(GroupInfo& info, std::vector<std::string>& remarks);
 
 // Proposals for groups that reduce along the axis that memory runs along, and along others while memory runs
-// along the parallel axis `contiguous`; each holds only where `guard` does.
-std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard);
-std::vector<Proposal> column_proposals(GroupInfo& info, ir::AxisId contiguous, ir::IndexId guard);
+// along the parallel axis `contiguous`; each holds only where `guard` does. kFew leaves out the size classes
+// between a warp's row and a streamed one, for groups that have other families too.
+enum class Variety : uint8_t { kAll, kFew };
+std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety variety = Variety::kAll);
+std::vector<Proposal> column_proposals(GroupInfo& info, ir::AxisId contiguous, ir::IndexId guard,
+                                       Variety variety = Variety::kAll);
 
 // Whether some access of the group is contiguous along the axis.
 bool contiguous_along(GroupInfo& info, ir::AxisId axis);

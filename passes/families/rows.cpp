@@ -18,19 +18,16 @@ struct RowClass {
   int32_t repeat;
 };
 
-std::vector<RowClass> row_classes(int32_t vector) {
-  std::vector<RowClass> classes = {{8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
+// Vectors are the common case and get a class every factor of two or so; single elements get a few.
+std::vector<RowClass> row_classes(int32_t vector, Variety variety) {
   int32_t most = kValuesPerThread / vector;
-  for (int32_t repeat = 2; repeat <= most && repeat * vector * 32 <= 1024; repeat *= 2)
-    classes.push_back({32, 1, repeat});
-  int64_t reached = int64_t{vector} * classes.back().lanes * classes.back().repeat;
+  if (variety == Variety::kFew) return {{32, 1, most}};
+  if (vector == 1) return {{32, 1, 1}, {32, 1, 8}, {32, 1, 32}, {32, 8, 32}, {32, 32, 32}};
+  std::vector<RowClass> classes = {{8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
+  for (int32_t repeat = 2; repeat <= most; repeat *= 2) classes.push_back({32, 1, repeat});
   for (RowClass next : {RowClass{32, 4, most / 2}, RowClass{32, 8, most / 2}, RowClass{32, 8, most},
-                        RowClass{32, 16, most}, RowClass{32, 32, most}}) {
-    int64_t tile = int64_t{vector} * 32 * next.warps * next.repeat;
-    if (next.repeat < 1 || tile <= reached) continue;
-    reached = tile;
-    classes.push_back(next);
-  }
+                        RowClass{32, 16, most}, RowClass{32, 32, most}})
+    if (next.repeat > 0) classes.push_back(next);
   return classes;
 }
 
@@ -56,7 +53,7 @@ bool splits(const GroupInfo& info) { return !info.stores_rows; }
 
 }  // namespace
 
-std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard) {
+std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety variety) {
   ir::Kernel& kernel = info.kernel;
   ir::IndexId row = extent_of(kernel, info.axes.row);
   Vectorization vectors = vectorization(info, info.axes.row);
@@ -79,7 +76,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard) {
     }
   }
   for (int32_t width : widths) {
-    for (const RowClass& row_class : row_classes(width)) {
+    for (const RowClass& row_class : row_classes(width, variety)) {
       Proposal proposal;
       proposal.schedule = row_schedule(info, row_class, width, Placement::kFit);
       int64_t tile = proposal.schedule.dims[0].tile();
