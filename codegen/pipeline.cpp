@@ -7,6 +7,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -54,6 +55,10 @@ const llvm::Target& nvptx() {
     const llvm::Target* found =
         llvm::TargetRegistry::lookupTarget(llvm::Triple("nvptx64-nvidia-cuda"), error);
     TENON_CHECK(found != nullptr, "LLVM has no NVPTX target");
+    // Pointers to shared memory take 32 bits; LLVM has no other way to say so.
+    auto option = llvm::cl::getRegisteredOptions().find("nvptx-short-ptr");
+    TENON_CHECK(option != llvm::cl::getRegisteredOptions().end(), "LLVM has lost the option nvptx-short-ptr");
+    static_cast<llvm::cl::opt<bool>*>(option->second)->setValue(true);
     return found;
   }();
   return *target;
@@ -68,7 +73,6 @@ llvm::TargetMachine& target_machine(const Options& options) {
     llvm::TargetOptions target_options;
     // No multiply and add become one that the passes did not join.
     target_options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-    target_options.MCOptions.ABIName = "shortptr";
     machine.reset(nvptx().createTargetMachine(
         llvm::Triple("nvptx64-nvidia-cuda"), std::string(options.target->name), "+ptx" + std::to_string(isa),
         target_options, llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));

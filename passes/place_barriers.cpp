@@ -38,9 +38,14 @@ class BarrierPlacement {
     for (ir::TileOpId id : std::vector(module_.regions[region].ops)) {
       if (conflicts(module_.ops[id], pending)) {
         pending.clear();
-        if (insert) ops.push_back(module_.ops.add(ir::TileOp{.op = ir::Opcode::kBarrier}));
+        if (insert) ops.push_back(new_barrier());
       }
       note(module_.ops[id], pending);
+      // One barrier before a loop rather than one in each iteration.
+      if (meets(module_.ops[id], pending)) {
+        pending.clear();
+        if (insert) ops.push_back(new_barrier());
+      }
       for (ir::RegionId inner : std::vector(module_.ops[id].regions)) {
         if (module_.ops[id].op == ir::Opcode::kLoop) {
           // What one iteration leaves is pending when the next begins.
@@ -56,6 +61,21 @@ class BarrierPlacement {
       ops.push_back(id);
     }
     if (insert) module_.regions[region].ops = std::move(ops);
+  }
+
+  ir::TileOpId new_barrier() {
+    ir::TileOp op;
+    op.op = ir::Opcode::kBarrier;
+    return module_.ops.add(std::move(op));
+  }
+
+  // Whether something in the regions of an operation conflicts.
+  bool meets(const ir::TileOp& op, const Pending& pending) const {
+    for (ir::RegionId region : op.regions) {
+      for (ir::TileOpId id : module_.regions[region].ops)
+        if (conflicts(module_.ops[id], pending) || meets(module_.ops[id], pending)) return true;
+    }
+    return false;
   }
 
   static bool conflicts(const ir::TileOp& op, const Pending& pending) {

@@ -96,15 +96,21 @@ class Nest {
   void build_contraction(Context& main, const Schedule::Contraction& contraction,
                          const std::vector<uint32_t>& serial);
   const StagedRead& staged_read(ir::TensorOpId op, ir::ValueId value) const;
-  // Copies the tile of a body value to a new shared buffer, by the copy's own thread mapping; elements
-  // outside the domain are 0.
-  std::pair<ir::BufferId, const StagedRead*> stage(Context& context, const StagedRead& staged);
+  // A tile on its way to a new shared buffer: what goes where.
+  struct StagedTile {
+    const StagedRead* staged;
+    ir::BufferId buffer;
+    std::vector<ir::IndexId> subscripts;
+    ir::TileValueId value;
+  };
+  // The tile of a body value, in the copy's own thread mapping; elements outside the domain are 0.
+  StagedTile copy_tile(Context& context, const StagedRead& staged);
   // A read of a map that runs across the main mapping: copied to shared memory, taken out in the main
   // mapping.
   ir::TileValueId build_staged_read(Context& context, const StagedRead& staged);
   // The fragment of a staged tile at one step of the serial dimension, in the main mapping.
-  ir::TileValueId load_staged(ir::TileBuilder& builder, std::pair<ir::BufferId, const StagedRead*> staged,
-                              uint32_t serial, ir::AxisId step);
+  ir::TileValueId load_staged(ir::TileBuilder& builder, const StagedTile& tile, uint32_t serial,
+                              ir::AxisId step);
 
   // ---- values.cpp ----
   ir::TileValueId find_tensor(const Context& context, ir::TensorId tensor) const;

@@ -7,7 +7,6 @@
 namespace tenon::passes {
 
 using ir::AxisId;
-using ir::BufferId;
 using ir::IndexId;
 using ir::IndexKind;
 using ir::Opcode;
@@ -31,8 +30,11 @@ void Nest::build_contraction(Context& main, const Schedule::Contraction& contrac
   std::vector<TileValueId> initial{zero};
   auto result = in_loops(main, serial, initial, [&](Context& inner, std::span<const TileValueId> carried) {
     TileBuilder& builder = *inner.builder;
-    std::pair<BufferId, const StagedRead*> a = stage(inner, staged_read(contraction.op, contraction.a));
-    std::pair<BufferId, const StagedRead*> b = stage(inner, staged_read(contraction.op, contraction.b));
+    // Both operands are on their way before the block waits to store the first.
+    StagedTile a = copy_tile(inner, staged_read(contraction.op, contraction.a));
+    StagedTile b = copy_tile(inner, staged_read(contraction.op, contraction.b));
+    builder.store(a.buffer, a.subscripts, a.value);
+    builder.store(b.buffer, b.subscripts, b.value);
     AxisId step = builder.loop_axis("step_" + dim_name(schedule_.dims[k]),
                                     module_.index.constant(schedule_.dims[k].tile()));
     auto sum =
@@ -53,7 +55,7 @@ const StagedRead& Nest::staged_read(TensorOpId op, ValueId value) const {
   TENON_UNREACHABLE("the schedule does not say how an operand is staged");
 }
 
-std::pair<BufferId, const StagedRead*> Nest::stage(Context& context, const StagedRead& staged) {
+Nest::StagedTile Nest::copy_tile(Context& context, const StagedRead& staged) {
   TensorOpId id = staged.op;
   ValueId value = staged.value;
   TileBuilder& builder = *context.builder;
@@ -89,7 +91,8 @@ std::pair<BufferId, const StagedRead*> Nest::stage(Context& context, const Stage
   for (const StagedRead::Factor& factor : staged.factors)
     for (AxisId axis : schedule_.dims[factor.dim].axes) domain.push_back(axis);
   ElementType element = op.body.type(value);
-  if (TileValueId mask = domain_mask(copy, domain); mask.valid()) {
+  TileValueId mask = domain_mask(copy, domain);
+  if (mask.valid() && !load_identity(copy, tile, {element, 0}, domain)) {
     tile = builder.elementwise(Opcode::kSelect, element, {mask, tile, constant(copy, {element, 0})});
   }
   ir::Buffer buffer;
@@ -103,24 +106,22 @@ std::pair<BufferId, const StagedRead*> Nest::stage(Context& context, const Stage
   buffer.strides.assign(buffer.shape.size(), 1);
   for (size_t i = buffer.shape.size() - 1; i-- > 0;)
     buffer.strides[i] = buffer.strides[i + 1] * buffer.shape[i + 1];
-  BufferId id_of_buffer = module_.buffers.add(std::move(buffer));
-  builder.store(id_of_buffer, std::move(subscripts), tile);
-  return {id_of_buffer, &staged};
+  return {&staged, module_.buffers.add(std::move(buffer)), std::move(subscripts), tile};
 }
 
 TileValueId Nest::build_staged_read(Context& context, const StagedRead& staged) {
-  BufferId buffer = stage(context, staged).first;
+  StagedTile tile = copy_tile(context, staged);
+  context.builder->store(tile.buffer, tile.subscripts, tile.value);
   std::vector<IndexId> subscripts;
   for (uint32_t d : staged.buffer_order) subscripts.push_back(module_.index.axis(tile_axes_[d]));
-  return context.builder->load(buffer, std::move(subscripts), module_.buffers[buffer].element);
+  return context.builder->load(tile.buffer, std::move(subscripts), module_.buffers[tile.buffer].element);
 }
 
-TileValueId Nest::load_staged(TileBuilder& builder, std::pair<BufferId, const StagedRead*> staged,
-                              uint32_t serial, AxisId step) {
+TileValueId Nest::load_staged(TileBuilder& builder, const StagedTile& tile, uint32_t serial, AxisId step) {
   std::vector<IndexId> subscripts;
-  for (uint32_t d : staged.second->buffer_order)
+  for (uint32_t d : tile.staged->buffer_order)
     subscripts.push_back(module_.index.axis(d == serial ? step : tile_axes_[d]));
-  return builder.load(staged.first, std::move(subscripts), module_.buffers[staged.first].element);
+  return builder.load(tile.buffer, std::move(subscripts), module_.buffers[tile.buffer].element);
 }
 
 }  // namespace tenon::passes
