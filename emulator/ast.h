@@ -1,5 +1,5 @@
-// A parsed PTX module. Registers and function-local variables are resolved by the parser (it knows the scopes);
-// labels, functions, module variables and special registers stay names until a kernel is decoded.
+// A parsed PTX module. Registers and function-local variables are resolved by the parser (it knows the
+// scopes); labels, functions, module variables and special registers stay names until a kernel is decoded.
 #pragma once
 
 #include <cstdint>
@@ -44,19 +44,19 @@ struct Variable {
 
 struct Operand {
   enum class Kind : uint8_t {
-    kRegister,   // index into Function::registers
-    kVariable,   // index into Function::variables, plus `bits` as an offset
-    kSymbol,     // label, function, module variable (plus offset), special register
+    kRegister,  // index into Function::registers
+    kVariable,  // index into Function::variables, plus `bits` as an offset
+    kSymbol,    // label, function, module variable (plus offset), special register
     kInteger,
     kFloat32,
     kFloat64,
-    kAddress,    // [elements[0] + bits]; further elements in a list address
-    kVector,     // {elements}
-    kGroup,      // (elements), of a call
-    kSink,       // _
+    kAddress,  // [elements[0] + bits]; further elements in a list address
+    kVector,   // {elements}
+    kGroup,    // (elements), of a call
+    kSink,     // _
   };
   Kind kind = Kind::kSink;
-  bool negated = false;  // !p
+  bool negated = false;     // !p
   bool has_second = false;  // p|q: the second is elements[0]
   uint32_t index = 0;
   uint64_t bits = 0;

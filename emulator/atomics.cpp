@@ -17,27 +17,40 @@ unsigned bytes_of(AtomicType type) {
   switch (type) {
     case AtomicType::kU64:
     case AtomicType::kS64:
-    case AtomicType::kF64: return 8;
+    case AtomicType::kF64:
+      return 8;
     case AtomicType::kF16:
     case AtomicType::kBF16:
-    case AtomicType::kB16: return 2;
-    default: return 4;
+    case AtomicType::kB16:
+      return 2;
+    default:
+      return 4;
   }
 }
 
 template <class T>
 T combine_integers(AtomicOp op, T old, T b, T c) {
   switch (op) {
-    case AtomicOp::kAdd: return wrapping_add(old, b);
-    case AtomicOp::kMin: return b < old ? b : old;
-    case AtomicOp::kMax: return b > old ? b : old;
-    case AtomicOp::kInc: return old >= b ? T{0} : wrapping_add(old, T{1});
-    case AtomicOp::kDec: return old == 0 || old > b ? b : wrapping_sub(old, T{1});
-    case AtomicOp::kAnd: return static_cast<T>(old & b);
-    case AtomicOp::kOr: return static_cast<T>(old | b);
-    case AtomicOp::kXor: return static_cast<T>(old ^ b);
-    case AtomicOp::kExch: return b;
-    case AtomicOp::kCas: return old == b ? c : old;
+    case AtomicOp::kAdd:
+      return wrapping_add(old, b);
+    case AtomicOp::kMin:
+      return b < old ? b : old;
+    case AtomicOp::kMax:
+      return b > old ? b : old;
+    case AtomicOp::kInc:
+      return old >= b ? T{0} : wrapping_add(old, T{1});
+    case AtomicOp::kDec:
+      return old == 0 || old > b ? b : wrapping_sub(old, T{1});
+    case AtomicOp::kAnd:
+      return static_cast<T>(old & b);
+    case AtomicOp::kOr:
+      return static_cast<T>(old | b);
+    case AtomicOp::kXor:
+      return static_cast<T>(old ^ b);
+    case AtomicOp::kExch:
+      return b;
+    case AtomicOp::kCas:
+      return old == b ? c : old;
   }
   return old;
 }
@@ -75,24 +88,32 @@ uint64_t combine(AtomicOp op, AtomicType type, uint64_t old, uint64_t b, uint64_
   const auto old16 = static_cast<uint16_t>(old);
   const auto b16 = static_cast<uint16_t>(b);
   switch (type) {
-    case AtomicType::kU32: return combine_integers<uint32_t>(op, old32, b32, static_cast<uint32_t>(c));
+    case AtomicType::kU32:
+      return combine_integers<uint32_t>(op, old32, b32, static_cast<uint32_t>(c));
     case AtomicType::kS32:
-      return static_cast<uint32_t>(combine_integers<int32_t>(op, static_cast<int32_t>(old32), static_cast<int32_t>(b32),
-                                                             static_cast<int32_t>(c)));
-    case AtomicType::kU64: return combine_integers<uint64_t>(op, old, b, c);
+      return static_cast<uint32_t>(combine_integers<int32_t>(
+          op, static_cast<int32_t>(old32), static_cast<int32_t>(b32), static_cast<int32_t>(c)));
+    case AtomicType::kU64:
+      return combine_integers<uint64_t>(op, old, b, c);
     case AtomicType::kS64:
-      return static_cast<uint64_t>(combine_integers<int64_t>(op, static_cast<int64_t>(old), static_cast<int64_t>(b),
-                                                             static_cast<int64_t>(c)));
+      return static_cast<uint64_t>(combine_integers<int64_t>(
+          op, static_cast<int64_t>(old), static_cast<int64_t>(b), static_cast<int64_t>(c)));
     case AtomicType::kF32:
-      return std::bit_cast<uint32_t>(add_f32(op, std::bit_cast<float>(old32), std::bit_cast<float>(b32), global));
+      return std::bit_cast<uint32_t>(
+          add_f32(op, std::bit_cast<float>(old32), std::bit_cast<float>(b32), global));
     case AtomicType::kF64:
-      return std::bit_cast<uint64_t>(combine_floats(op, std::bit_cast<double>(old), std::bit_cast<double>(b)));
-    case AtomicType::kF16: return combine_f16(op, old16, b16);
-    case AtomicType::kBF16: return combine_bf16(op, old16, b16);
-    case AtomicType::kF16X2: return on_halves(old32, b32, [&](uint16_t x, uint16_t y) { return combine_f16(op, x, y); });
+      return std::bit_cast<uint64_t>(
+          combine_floats(op, std::bit_cast<double>(old), std::bit_cast<double>(b)));
+    case AtomicType::kF16:
+      return combine_f16(op, old16, b16);
+    case AtomicType::kBF16:
+      return combine_bf16(op, old16, b16);
+    case AtomicType::kF16X2:
+      return on_halves(old32, b32, [&](uint16_t x, uint16_t y) { return combine_f16(op, x, y); });
     case AtomicType::kBF16X2:
       return on_halves(old32, b32, [&](uint16_t x, uint16_t y) { return combine_bf16(op, x, y); });
-    case AtomicType::kB16: return combine_integers<uint16_t>(op, old16, b16, static_cast<uint16_t>(c));
+    case AtomicType::kB16:
+      return combine_integers<uint16_t>(op, old16, b16, static_cast<uint16_t>(c));
   }
   return old;
 }
@@ -129,7 +150,8 @@ void execute_atomic(const Record& record, Warp& warp, LaneMask mask) {
     if (memory.data == nullptr) return;
     const uint64_t b = operand_lane(warp, record.b, lane, bytes);
     const uint64_t c = operand_lane(warp, record.c, lane, bytes);
-    const bool global = kSpace == StateSpace::kGlobal || (kSpace == StateSpace::kGeneric && address >= kGlobalWindow);
+    const bool global =
+        kSpace == StateSpace::kGlobal || (kSpace == StateSpace::kGeneric && address >= kGlobalWindow);
     const auto next = [&](uint64_t old) { return combine(op, type, old, b, c, global); };
     uint64_t old = 0;
     if (bytes == 8) {

@@ -15,7 +15,8 @@ namespace {
 constexpr uint64_t kWarpTurn = 20000;
 constexpr size_t kMaxFaults = 32;
 
-std::string describe_variable(const std::vector<PlacedVariable>& variables, uint64_t offset, std::string_view space) {
+std::string describe_variable(const std::vector<PlacedVariable>& variables, uint64_t offset,
+                              std::string_view space) {
   const PlacedVariable* below = nullptr;
   for (const PlacedVariable& variable : variables) {
     if (variable.offset <= offset && (below == nullptr || variable.offset > below->offset)) below = &variable;
@@ -23,7 +24,8 @@ std::string describe_variable(const std::vector<PlacedVariable>& variables, uint
   if (below == nullptr) return fmt::format("before every {} variable", space);
   const uint64_t distance = offset - below->offset;
   if (distance < below->bytes) {
-    return fmt::format("at byte {} of {} variable '{}' ({} bytes)", distance, space, below->name, below->bytes);
+    return fmt::format("at byte {} of {} variable '{}' ({} bytes)", distance, space, below->name,
+                       below->bytes);
   }
   return fmt::format("{} bytes beyond the end of {} variable '{}' ({} bytes)", distance - below->bytes, space,
                      below->name, below->bytes);
@@ -66,14 +68,15 @@ std::array<uint32_t, 3> Block::thread_index(unsigned thread) const {
 void Block::reset(uint64_t block_index) {
   const auto& grid = launch_.grid;
   linear_block_index_ = block_index;
-  block_index_ = {static_cast<uint32_t>(block_index % grid[0]), static_cast<uint32_t>(block_index / grid[0] % grid[1]),
+  block_index_ = {static_cast<uint32_t>(block_index % grid[0]),
+                  static_cast<uint32_t>(block_index / grid[0] % grid[1]),
                   static_cast<uint32_t>(block_index / grid[0] / grid[1])};
   if (shared_size_ != 0) std::memset(shared_state_.data(), 0, shared_size_);
   for (const PlacedVariable& variable : program_.shared) {
     std::memset(shared_state_.data() + variable.offset, kWritable, variable.bytes);
   }
-  std::fill(shared_state_.begin() + static_cast<ptrdiff_t>(program_.dynamic_shared_offset), shared_state_.end(),
-            kWritable);
+  std::fill(shared_state_.begin() + static_cast<ptrdiff_t>(program_.dynamic_shared_offset),
+            shared_state_.end(), kWritable);
   if (local_size_ != 0) {
     std::memset(local_state_.data(), 0, local_state_.size());
     for (uint64_t thread = 0; thread < local_state_.size() / local_size_; ++thread) {
@@ -132,8 +135,10 @@ Memory Block::generic(unsigned thread, DeviceAddress address, uint64_t bytes) {
 
 std::string Block::describe(StateSpace space, uint64_t address, uint64_t bytes) const {
   if (space == StateSpace::kGeneric) {
-    if (address - kSharedWindow < kWindowBytes) return describe(StateSpace::kShared, address - kSharedWindow, bytes);
-    if (address - kLocalWindow < kWindowBytes) return describe(StateSpace::kLocal, address - kLocalWindow, bytes);
+    if (address - kSharedWindow < kWindowBytes)
+      return describe(StateSpace::kShared, address - kSharedWindow, bytes);
+    if (address - kLocalWindow < kWindowBytes)
+      return describe(StateSpace::kLocal, address - kLocalWindow, bytes);
     if (address < kGlobalWindow) return "no valid generic address";
   }
   if (space == StateSpace::kShared) {
@@ -159,13 +164,14 @@ bool Block::complete(const Barrier& barrier) const {
   return true;
 }
 
-bool Block::arrive(Warp& warp, const Record& record, LaneMask mask, uint32_t index, uint32_t expected, bool waits) {
+bool Block::arrive(Warp& warp, const Record& record, LaneMask mask, uint32_t index, uint32_t expected,
+                   bool waits) {
   Barrier& barrier = barriers_[index];
   const auto lane = static_cast<unsigned>(std::countr_zero(mask));
   if (barrier.arrived != 0 && barrier.expected != expected) {
     warp.fault(FaultKind::kBarrier, record, lane, 0, 0,
-               fmt::format("barrier {}: {} threads expected here, {} by those who came before (0: all)", index,
-                           expected, barrier.expected));
+               fmt::format("barrier {}: {} threads expected here, {} by those who came before (0: all)",
+                           index, expected, barrier.expected));
     return false;
   }
   if ((barrier.lanes[warp.index] & mask) != 0) {
@@ -226,7 +232,8 @@ void Block::report_deadlock() {
   fault.kernel = program_.name;
   fault.block = block_index_;
   for (const Warp& warp : warps_) {
-    if (const Record* record = warp.divergent_barrier(); record != nullptr && fault.kind == FaultKind::kDeadlock) {
+    if (const Record* record = warp.divergent_barrier();
+        record != nullptr && fault.kind == FaultKind::kDeadlock) {
       const InstructionInfo& info = program_.instructions[record->instruction];
       fault.kind = FaultKind::kDivergentBarrier;
       fault.instruction = info.text;

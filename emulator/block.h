@@ -1,4 +1,5 @@
-// Executes blocks of a launch one after the other, on one host thread: shared and local memory, barriers, warps.
+// Executes blocks of a launch one after the other, on one host thread: shared and local memory, barriers,
+// warps.
 #pragma once
 
 #include <array>
@@ -68,7 +69,8 @@ class Block {
   uint32_t warp_count() const { return static_cast<uint32_t>(warps_.size()); }
   uint64_t shared_bytes() const { return shared_size_; }
 
-  // The range [address, address + bytes) of a space, wholly inside it. Shared and local addresses are offsets.
+  // The range [address, address + bytes) of a space, wholly inside it. Shared and local addresses are
+  // offsets.
   Memory global(DeviceAddress address, uint64_t bytes) {
     if (!launch_.global->contains(address, bytes)) return {};
     return {launch_.global->data(address), launch_.global->state(address)};
@@ -79,15 +81,17 @@ class Block {
   }
   Memory local(unsigned thread, uint64_t offset, uint64_t bytes) {
     if (offset >= local_size_ || bytes > local_size_ - offset) return {};
-    return {local_data_.data() + thread * local_size_ + offset, local_state_.data() + thread * local_size_ + offset};
+    return {local_data_.data() + thread * local_size_ + offset,
+            local_state_.data() + thread * local_size_ + offset};
   }
   // A generic address of a thread, in whatever window it lies.
   Memory generic(unsigned thread, DeviceAddress address, uint64_t bytes);
   std::string describe(StateSpace space, uint64_t address, uint64_t bytes) const;
 
-  // Lanes of a warp arrive at a barrier. `expected` is a number of threads, 0 for all of the block. Returns false
-  // after a fault. Completes the barrier when everybody has come.
-  bool arrive(Warp& warp, const Record& record, LaneMask mask, uint32_t barrier, uint32_t expected, bool waits);
+  // Lanes of a warp arrive at a barrier. `expected` is a number of threads, 0 for all of the block. Returns
+  // false after a fault. Completes the barrier when everybody has come.
+  bool arrive(Warp& warp, const Record& record, LaneMask mask, uint32_t barrier, uint32_t expected,
+              bool waits);
   // Barriers that were only short of the lanes that have exited.
   void lanes_exited();
 

@@ -52,7 +52,8 @@ bool ends_lanes(const Record& record) {
 
 class Reconvergence {
  public:
-  Reconvergence(Program& program, uint32_t begin, uint32_t end) : program_(program), begin_(begin), end_(end) {}
+  Reconvergence(Program& program, uint32_t begin, uint32_t end)
+      : program_(program), begin_(begin), end_(end) {}
 
   void run() {
     find_blocks();
@@ -61,13 +62,15 @@ class Reconvergence {
     solve();
     for (uint32_t i = 0; i < blocks_.size(); ++i) {
       const uint32_t parent = immediate_[i];
-      const bool meets = order_of_[i] != kNone && parent != kNone && parent != i && !only_ends(blocks_[parent]);
+      const bool meets =
+          order_of_[i] != kNone && parent != kNone && parent != i && !only_ends(blocks_[parent]);
       program_.records[blocks_[i].last].reconvergence = meets ? blocks_[parent].begin : kNoReconvergence;
     }
   }
 
  private:
-  // Lanes that have nothing left to do but to end do not wait for others: a barrier may be waiting for them to go.
+  // Lanes that have nothing left to do but to end do not wait for others: a barrier may be waiting for them
+  // to go.
   bool only_ends(const BasicBlock& block) const {
     const Record& record = program_.records[block.begin];
     return ends_lanes(record) && record.guard == kNoOperand;
@@ -209,6 +212,8 @@ class Reconvergence {
 
 }  // namespace
 
-void set_reconvergence(Program& program, uint32_t begin, uint32_t end) { Reconvergence(program, begin, end).run(); }
+void set_reconvergence(Program& program, uint32_t begin, uint32_t end) {
+  Reconvergence(program, begin, end).run();
+}
 
 }  // namespace tenon::emulator

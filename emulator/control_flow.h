@@ -16,8 +16,9 @@ void execute_exit(const Record& record, Warp& warp, LaneMask mask);
 void execute_trap(const Record& record, Warp& warp, LaneMask mask);
 void execute_nothing(const Record& record, Warp& warp, LaneMask mask);
 
-// Fills `reconvergence` of the branches in the records [begin, end), one function: the start of the block's immediate
-// post-dominator. Paths that end in an exit, a trap or an early return do not count where another path goes on.
+// Fills `reconvergence` of the branches in the records [begin, end), one function: the start of the block's
+// immediate post-dominator. Paths that end in an exit, a trap or an early return do not count where another
+// path goes on.
 void set_reconvergence(Program& program, uint32_t begin, uint32_t end);
 
 }  // namespace tenon::emulator

@@ -1,5 +1,5 @@
-// cp.async. The source is read when the copy is issued; the bytes appear in shared memory only when a wait completes
-// the copy, which is as late as a device may do it. Until then reading them is a fault.
+// cp.async. The source is read when the copy is issued; the bytes appear in shared memory only when a wait
+// completes the copy, which is as late as a device may do it. Until then reading them is a fault.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -25,8 +25,8 @@ void complete(Warp& warp, PendingCopy& copy, LaneMask mask) {
 }
 
 // Reads `size` bytes of the source, which is aligned for `bytes`. False after a fault that stops.
-bool copy_source(const Record& record, Warp& warp, unsigned lane, uint64_t address, unsigned bytes, unsigned size,
-                 uint8_t* to) {
+bool copy_source(const Record& record, Warp& warp, unsigned lane, uint64_t address, unsigned bytes,
+                 unsigned size, uint8_t* to) {
   if (address % bytes != 0) {
     warp.fault(FaultKind::kMisaligned, record, lane, address, bytes,
                warp.block->describe(StateSpace::kGlobal, address, bytes));
@@ -64,7 +64,8 @@ void execute_copy_async(const Record& record, Warp& warp, LaneMask mask) {
   LaneMask reading = 0;
   for (LaneMask rest = mask; rest != 0; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    const unsigned size = record.c == kNoOperand ? bytes : std::min(warp.lanes<uint32_t>(record.c)[lane], bytes);
+    const unsigned size =
+        record.c == kNoOperand ? bytes : std::min(warp.lanes<uint32_t>(record.c)[lane], bytes);
     const Memory to =
         check_lane<StateSpace::kShared>(record, warp, lane, shared.addresses[lane], bytes, true, false);
     if (to.data == nullptr) return;
@@ -95,7 +96,8 @@ void execute_copy_wait(const Record& record, Warp& warp, LaneMask mask) {
     LaneMask done = 0;
     for (LaneMask rest = copy.mask & mask; rest != 0; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-      if (all || copy.group[lane] + uint64_t{record.extra} < warp.committed[lane]) done |= LaneMask{1} << lane;
+      if (all || copy.group[lane] + uint64_t{record.extra} < warp.committed[lane])
+        done |= LaneMask{1} << lane;
     }
     if (done != 0) complete(warp, copy, done);
   }

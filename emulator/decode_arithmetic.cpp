@@ -30,11 +30,16 @@ FloatModifiers take_float_modifiers(Decoder& decoder) {
 // f16 for f16x2, and so on; the type itself if it is not packed.
 PtxType half_of(PtxType type) {
   switch (type) {
-    case PtxType::kF16X2: return PtxType::kF16;
-    case PtxType::kBF16X2: return PtxType::kBF16;
-    case PtxType::kU16X2: return PtxType::kU16;
-    case PtxType::kS16X2: return PtxType::kS16;
-    default: return type;
+    case PtxType::kF16X2:
+      return PtxType::kF16;
+    case PtxType::kBF16X2:
+      return PtxType::kBF16;
+    case PtxType::kU16X2:
+      return PtxType::kU16;
+    case PtxType::kS16X2:
+      return PtxType::kS16;
+    default:
+      return type;
   }
 }
 
@@ -55,11 +60,13 @@ void on_halves(Decoder& decoder, PtxType type, LaneRef d, std::vector<LaneRef> s
   decoder.emit("pack16", d, halves[0], halves[1]);
 }
 
-LaneRef at(const std::vector<LaneRef>& refs, size_t index) { return index < refs.size() ? refs[index] : kNoOperand; }
+LaneRef at(const std::vector<LaneRef>& refs, size_t index) {
+  return index < refs.size() ? refs[index] : kNoOperand;
+}
 
 // The operation `op` of lanes.def, with denormals flushed before and after, and the result clamped.
-void emit_scalar_float(Decoder& decoder, std::string op, std::string_view type, const FloatModifiers& modifiers,
-                       LaneRef d, std::vector<LaneRef> sources) {
+void emit_scalar_float(Decoder& decoder, std::string op, std::string_view type,
+                       const FloatModifiers& modifiers, LaneRef d, std::vector<LaneRef> sources) {
   if (!decoder.ok()) return;
   bool flush = modifiers.ftz;
   std::string name = fmt::format("{}{}.{}", op, modifiers.directed() ? ".directed" : "", type);
@@ -94,9 +101,10 @@ void emit_float(Decoder& decoder, const std::string& op, PtxType type, const Flo
   decoder.set_class(InstructionClass::kFloat);
   std::vector<LaneRef> sources;
   for (size_t i = 0; i < operands; ++i) sources.push_back(decoder.source(i + 1, type));
-  on_halves(decoder, type, decoder.destination(0, type), sources, [&](LaneRef d, const std::vector<LaneRef>& parts) {
-    emit_scalar_float(decoder, op, name(half_of(type)), modifiers, d, parts);
-  });
+  on_halves(decoder, type, decoder.destination(0, type), sources,
+            [&](LaneRef d, const std::vector<LaneRef>& parts) {
+              emit_scalar_float(decoder, op, name(half_of(type)), modifiers, d, parts);
+            });
 }
 
 // i16, i32, i64: where the sign does not matter.
@@ -105,9 +113,10 @@ std::string any_sign(PtxType type) { return fmt::format("i{}", bit_width(half_of
 void emit_integer(Decoder& decoder, const std::string& op, PtxType type, size_t operands) {
   std::vector<LaneRef> sources;
   for (size_t i = 0; i < operands; ++i) sources.push_back(decoder.source(i + 1, type));
-  on_halves(decoder, type, decoder.destination(0, type), sources, [&](LaneRef d, const std::vector<LaneRef>& parts) {
-    decoder.emit(op, d, at(parts, 0), at(parts, 1), at(parts, 2));
-  });
+  on_halves(decoder, type, decoder.destination(0, type), sources,
+            [&](LaneRef d, const std::vector<LaneRef>& parts) {
+              decoder.emit(op, d, at(parts, 0), at(parts, 1), at(parts, 2));
+            });
 }
 
 }  // namespace
@@ -144,7 +153,8 @@ void decode_mul(Decoder& decoder) {
     return;
   }
   emit_integer(decoder,
-               part == "hi" ? fmt::format("mul.hi.{}", name(type)) : fmt::format("mul.lo.{}", any_sign(type)), type, 2);
+               part == "hi" ? fmt::format("mul.hi.{}", name(type)) : fmt::format("mul.lo.{}", any_sign(type)),
+               type, 2);
 }
 
 namespace {
@@ -156,8 +166,8 @@ void emit_mad_in_two(Decoder& decoder, std::string_view part, PtxType type, uint
   const LaneRef b = decoder.source(2, type);
   const LaneRef c = decoder.source(3, type);
   const LaneRef d = decoder.destination(0, type);
-  decoder.emit(part == "hi" ? fmt::format("mul.hi.{}", name(type)) : fmt::format("mul.lo.{}", any_sign(type)), product,
-               a, b);
+  decoder.emit(part == "hi" ? fmt::format("mul.hi.{}", name(type)) : fmt::format("mul.lo.{}", any_sign(type)),
+               product, a, b);
   if (carry != 0) {
     decoder.emit(fmt::format("carry.add.{}", bit_width(type)), d, product, c).flags = carry;
   } else {
@@ -283,7 +293,8 @@ void decode_testp(Decoder& decoder) {
   while (test < std::size(kTests) && !decoder.take(kTests[test])) ++test;
   const PtxType type = decoder.expect_type();
   const LaneRef a = decoder.source(1, type);
-  decoder.emit(fmt::format("testp.{}", name(type)), decoder.destination_predicate(decoder.operand(0)), a).flags = test;
+  decoder.emit(fmt::format("testp.{}", name(type)), decoder.destination_predicate(decoder.operand(0)), a)
+      .flags = test;
 }
 
 void decode_root(Decoder& decoder) {

@@ -69,8 +69,8 @@ LaneRef flushed(Decoder& decoder, PtxType type, bool ftz, LaneRef source) {
   return result;
 }
 
-void emit_comparison(Decoder& decoder, PtxType type, const ComparisonModifiers& modifiers, LaneRef p, LaneRef q,
-                     LaneRef a, LaneRef b, LaneRef c) {
+void emit_comparison(Decoder& decoder, PtxType type, const ComparisonModifiers& modifiers, LaneRef p,
+                     LaneRef q, LaneRef a, LaneRef b, LaneRef c) {
   a = flushed(decoder, type, modifiers.ftz, a);
   b = flushed(decoder, type, modifiers.ftz, b);
   const std::string type_name =
@@ -111,14 +111,16 @@ void decode_unary_bits(Decoder& decoder) {
   const std::string_view op = decoder.opcode();
   const bool counts = op == "popc" || op == "clz";
   const LaneRef a = decoder.source(1, type);
-  decoder.emit(fmt::format("{}.{}", op, bits_name(type)), decoder.destination(0, counts ? PtxType::kU32 : type), a);
+  decoder.emit(fmt::format("{}.{}", op, bits_name(type)),
+               decoder.destination(0, counts ? PtxType::kU32 : type), a);
 }
 
 void decode_bfind(Decoder& decoder) {
   const bool shift_amount = decoder.take("shiftamt");
   const PtxType type = decoder.expect_type();
   const LaneRef a = decoder.source(1, type);
-  decoder.emit(fmt::format("bfind.{}", name(type)), decoder.destination(0, PtxType::kU32), a).flags = shift_amount;
+  decoder.emit(fmt::format("bfind.{}", name(type)), decoder.destination(0, PtxType::kU32), a).flags =
+      shift_amount;
 }
 
 void decode_shift(Decoder& decoder) {
@@ -154,7 +156,8 @@ void decode_bfi(Decoder& decoder) {
   const LaneRef b = decoder.source(2, type);
   const LaneRef position = decoder.source(3, PtxType::kU32);
   const LaneRef length = decoder.source(4, PtxType::kU32);
-  decoder.emit(fmt::format("bfi.{}", bits_name(type)), decoder.destination(0, type), a, b, position).extra = length;
+  decoder.emit(fmt::format("bfi.{}", bits_name(type)), decoder.destination(0, type), a, b, position).extra =
+      length;
 }
 
 void decode_bmsk(Decoder& decoder) {
@@ -192,7 +195,8 @@ void decode_setp(Decoder& decoder) {
   const Operand& target = decoder.operand(0);
   const LaneRef a = decoder.source(1, type);
   const LaneRef b = decoder.source(2, type);
-  const LaneRef c = modifiers.combination == Combination::kNone ? kNoOperand : decoder.predicate(decoder.operand(3));
+  const LaneRef c =
+      modifiers.combination == Combination::kNone ? kNoOperand : decoder.predicate(decoder.operand(3));
   const LaneRef p = decoder.destination_predicate(target);
   const LaneRef q = target.has_second ? decoder.destination_predicate(target.elements[0]) : kNoOperand;
   if (type != PtxType::kF16X2 && type != PtxType::kBF16X2) {
@@ -200,7 +204,8 @@ void decode_setp(Decoder& decoder) {
   }
   // p takes the lower halves, q the upper ones; both are read before either is written.
   const PtxType half = type == PtxType::kF16X2 ? PtxType::kF16 : PtxType::kBF16;
-  const LaneRef parts[] = {decoder.temporary(32), decoder.temporary(32), decoder.temporary(32), decoder.temporary(32)};
+  const LaneRef parts[] = {decoder.temporary(32), decoder.temporary(32), decoder.temporary(32),
+                           decoder.temporary(32)};
   const LaneRef low = decoder.temporary(1);
   decoder.emit("low16", parts[0], a);
   decoder.emit("low16", parts[1], b);
@@ -217,8 +222,10 @@ void decode_set(Decoder& decoder) {
   const PtxType type = decoder.expect_type();
   const LaneRef a = decoder.source(1, type);
   const LaneRef b = decoder.source(2, type);
-  const LaneRef c = modifiers.combination == Combination::kNone ? kNoOperand : decoder.predicate(decoder.operand(3));
-  if (bit_width(to) == 64 || kind(type) == PtxTypeKind::kPacked) return decoder.fail("this form of set is not supported");
+  const LaneRef c =
+      modifiers.combination == Combination::kNone ? kNoOperand : decoder.predicate(decoder.operand(3));
+  if (bit_width(to) == 64 || kind(type) == PtxTypeKind::kPacked)
+    return decoder.fail("this form of set is not supported");
   const LaneRef holds = decoder.temporary(1);
   emit_comparison(decoder, type, modifiers, holds, kNoOperand, a, b, c);
   uint32_t one = bit_width(to) == 16 ? 0xFFFF : 0xFFFFFFFF;
@@ -243,7 +250,8 @@ void decode_slct(Decoder& decoder) {
   const LaneRef a = decoder.source(1, type);
   const LaneRef b = decoder.source(2, type);
   const LaneRef c = decoder.source(3, condition);
-  decoder.emit(fmt::format("slct.{}.{}", lane_bits(type), name(condition)), decoder.destination(0, type), a, b, c);
+  decoder.emit(fmt::format("slct.{}.{}", lane_bits(type), name(condition)), decoder.destination(0, type), a,
+               b, c);
 }
 
 }  // namespace tenon::emulator::decoders

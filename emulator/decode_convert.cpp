@@ -42,10 +42,14 @@ class Chain {
 
 PtxType bits_type(unsigned bits) {
   switch (bits) {
-    case 8: return PtxType::kB8;
-    case 16: return PtxType::kB16;
-    case 32: return PtxType::kB32;
-    default: return PtxType::kB64;
+    case 8:
+      return PtxType::kB8;
+    case 16:
+      return PtxType::kB16;
+    case 32:
+      return PtxType::kB32;
+    default:
+      return PtxType::kB64;
   }
 }
 
@@ -53,8 +57,10 @@ PtxType bits_type(unsigned bits) {
 LaneRef pack(Decoder& decoder, const std::vector<LaneRef>& parts, unsigned bits, LaneRef d) {
   if (parts.size() == 1) return parts[0];
   const size_t half = parts.size() / 2;
-  const LaneRef low = pack(decoder, {parts.begin(), parts.begin() + static_cast<ptrdiff_t>(half)}, bits / 2, kNoOperand);
-  const LaneRef high = pack(decoder, {parts.begin() + static_cast<ptrdiff_t>(half), parts.end()}, bits / 2, kNoOperand);
+  const LaneRef low =
+      pack(decoder, {parts.begin(), parts.begin() + static_cast<ptrdiff_t>(half)}, bits / 2, kNoOperand);
+  const LaneRef high =
+      pack(decoder, {parts.begin() + static_cast<ptrdiff_t>(half), parts.end()}, bits / 2, kNoOperand);
   if (d == kNoOperand) d = decoder.temporary(bits);
   decoder.emit(fmt::format("pack{}", bits / 2), d, low, high);
   return d;
@@ -107,13 +113,15 @@ void decode_mov(Decoder& decoder) {
   const Operand& from = decoder.operand(1);
   if (type == PtxType::kPred) {
     const LaneRef a = decoder.predicate(from);
-    decoder.emit("pred", decoder.destination_predicate(to), a).flags = static_cast<uint32_t>(PredicateOp::kMov);
+    decoder.emit("pred", decoder.destination_predicate(to), a).flags =
+        static_cast<uint32_t>(PredicateOp::kMov);
     return;
   }
-  if (to.kind == Operand::Kind::kVector || from.kind == Operand::Kind::kVector) return decode_vector_mov(decoder, type);
+  if (to.kind == Operand::Kind::kVector || from.kind == Operand::Kind::kVector)
+    return decode_vector_mov(decoder, type);
   if (from.kind == Operand::Kind::kSymbol &&
-      (from.name == "%clock" || from.name == "%clock64" || from.name == "%globaltimer" || from.name == "%clock_hi" ||
-       from.name == "%globaltimer_lo" || from.name == "%globaltimer_hi")) {
+      (from.name == "%clock" || from.name == "%clock64" || from.name == "%globaltimer" ||
+       from.name == "%clock_hi" || from.name == "%globaltimer_lo" || from.name == "%globaltimer_hi")) {
     const LaneRef d = decoder.destination(to, type);
     Record& record = decoder.emit(bit_width(type) == 64 ? execute_clock64 : execute_clock);
     record.d = d;
@@ -200,8 +208,8 @@ CvtSource read_source(Decoder& decoder, PtxType type) {
   const unsigned bits = decoder.register_bits(operand);
   if (bits == 0) return {decoder.source(operand, type), bit_width(type)};
   if (bits < bit_width(type) || (is_float(type) && bits != bit_width(type))) {
-    decoder.fail(operand.position, fmt::format("register '{}' has {} bits, the instruction wants {}", operand.name, bits,
-                                               bit_width(type)));
+    decoder.fail(operand.position, fmt::format("register '{}' has {} bits, the instruction wants {}",
+                                               operand.name, bits, bit_width(type)));
   }
   return {decoder.register_ref(operand), bits};
 }
@@ -219,8 +227,9 @@ void normalise_integer(Chain& chain, PtxType type, unsigned register_bits) {
   }
 }
 
-// From lanes of `lane_bits` with a value of `type` in them to a register of `register_bits`, which may be wider than
-// the type; it is then extended by the type's sign. `exact` says that the lanes are extended already.
+// From lanes of `lane_bits` with a value of `type` in them to a register of `register_bits`, which may be
+// wider than the type; it is then extended by the type's sign. `exact` says that the lanes are extended
+// already.
 void finish_integer(Chain& chain, PtxType type, unsigned lane_bits, unsigned register_bits, bool exact) {
   const unsigned bits = bit_width(type);
   if (bits == 64) return;
@@ -313,7 +322,8 @@ void convert_integer_to_float(Decoder& decoder, PtxType to, PtxType from, const 
   const bool nearest = modifiers.rounding == Rounding::kNearestEven;
   if (bit_width(to) == 16 || !nearest) {
     if (lane_bits == 32) chain.add(is_signed(from) ? "sext32" : "zext32", 64);
-    chain.add(fmt::format("cvt.directed.{}.{}64", name(to), sign_letter(from)), bit_width(to), modifiers.flags());
+    chain.add(fmt::format("cvt.directed.{}.{}64", name(to), sign_letter(from)), bit_width(to),
+              modifiers.flags());
   } else {
     chain.add(fmt::format("cvt.{}.{}{}", name(to), sign_letter(from), lane_bits), bit_width(to));
   }
@@ -384,11 +394,16 @@ void convert_packed(Decoder& decoder, PtxType to, PtxType from, PtxType to_half,
 
 std::optional<PtxType> half_type(PtxType type) {
   switch (type) {
-    case PtxType::kF16X2: return PtxType::kF16;
-    case PtxType::kBF16X2: return PtxType::kBF16;
-    case PtxType::kE4M3X2: return PtxType::kE4M3;
-    case PtxType::kE5M2X2: return PtxType::kE5M2;
-    default: return std::nullopt;
+    case PtxType::kF16X2:
+      return PtxType::kF16;
+    case PtxType::kBF16X2:
+      return PtxType::kBF16;
+    case PtxType::kE4M3X2:
+      return PtxType::kE4M3;
+    case PtxType::kE5M2X2:
+      return PtxType::kE5M2;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -80,11 +80,13 @@ AccessParts access_parts(Decoder& decoder, size_t address_operand, size_t data_o
   parts.flags.is_signed = is_signed(parts.type);
   parts.flags.wide_address = parts.address.wide;
   parts.flags.register_bits = common_register_bits(decoder, parts.operands, parts.type);
-  if (parts.operands.size() != parts.flags.elements) decoder.fail("the vector has another number of elements");
+  if (parts.operands.size() != parts.flags.elements)
+    decoder.fail("the vector has another number of elements");
   return parts;
 }
 
-void emit_access(Decoder& decoder, const AccessParts& parts, Handler handler, const std::vector<uint32_t>& registers) {
+void emit_access(Decoder& decoder, const AccessParts& parts, Handler handler,
+                 const std::vector<uint32_t>& registers) {
   const uint32_t list = decoder.add_list(registers);
   Record& record = decoder.emit(handler);
   record.a = parts.address.base;
@@ -146,19 +148,31 @@ std::optional<AtomicType> atomic_type(PtxType type, AtomicOp op) {
   const bool adds = op == AtomicOp::kAdd || op == AtomicOp::kMin || op == AtomicOp::kMax;
   switch (type) {
     case PtxType::kB32:
-    case PtxType::kU32: return AtomicType::kU32;
-    case PtxType::kS32: return AtomicType::kS32;
+    case PtxType::kU32:
+      return AtomicType::kU32;
+    case PtxType::kS32:
+      return AtomicType::kS32;
     case PtxType::kB64:
-    case PtxType::kU64: return AtomicType::kU64;
-    case PtxType::kS64: return AtomicType::kS64;
-    case PtxType::kB16: return AtomicType::kB16;
-    case PtxType::kF32: return op == AtomicOp::kExch ? AtomicType::kU32 : adds ? std::optional(AtomicType::kF32) : std::nullopt;
-    case PtxType::kF64: return op == AtomicOp::kExch ? AtomicType::kU64 : adds ? std::optional(AtomicType::kF64) : std::nullopt;
-    case PtxType::kF16: return adds ? std::optional(AtomicType::kF16) : std::nullopt;
-    case PtxType::kBF16: return adds ? std::optional(AtomicType::kBF16) : std::nullopt;
-    case PtxType::kF16X2: return adds ? std::optional(AtomicType::kF16X2) : std::nullopt;
-    case PtxType::kBF16X2: return adds ? std::optional(AtomicType::kBF16X2) : std::nullopt;
-    default: return std::nullopt;
+    case PtxType::kU64:
+      return AtomicType::kU64;
+    case PtxType::kS64:
+      return AtomicType::kS64;
+    case PtxType::kB16:
+      return AtomicType::kB16;
+    case PtxType::kF32:
+      return op == AtomicOp::kExch ? AtomicType::kU32 : adds ? std::optional(AtomicType::kF32) : std::nullopt;
+    case PtxType::kF64:
+      return op == AtomicOp::kExch ? AtomicType::kU64 : adds ? std::optional(AtomicType::kF64) : std::nullopt;
+    case PtxType::kF16:
+      return adds ? std::optional(AtomicType::kF16) : std::nullopt;
+    case PtxType::kBF16:
+      return adds ? std::optional(AtomicType::kBF16) : std::nullopt;
+    case PtxType::kF16X2:
+      return adds ? std::optional(AtomicType::kF16X2) : std::nullopt;
+    case PtxType::kBF16X2:
+      return adds ? std::optional(AtomicType::kBF16X2) : std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

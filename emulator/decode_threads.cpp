@@ -130,7 +130,8 @@ namespace {
 void decode_barrier_reduction(Decoder& decoder, std::string_view op, uint32_t flags) {
   const bool count = op == "popc";
   decoder.expect_type();
-  const LaneRef d = count ? decoder.destination(0, PtxType::kB32) : decoder.destination_predicate(decoder.operand(0));
+  const LaneRef d =
+      count ? decoder.destination(0, PtxType::kB32) : decoder.destination_predicate(decoder.operand(0));
   const LaneRef a = decoder.source(1, PtxType::kB32);
   const bool counted = decoder.operand_count() > 3;
   const LaneRef b = counted ? decoder.source(2, PtxType::kB32) : kNoOperand;
@@ -165,7 +166,8 @@ void decode_barrier(Decoder& decoder) {
   if ((flags & kBarrierArrive) == 0 && !decoder.take("sync")) return decoder.fail("unknown barrier");
   const LaneRef a = decoder.source(0, PtxType::kB32);
   const LaneRef b = decoder.operand_count() > 1 ? decoder.source(1, PtxType::kB32) : kNoOperand;
-  if ((flags & kBarrierArrive) != 0 && b == kNoOperand) return decoder.fail("an arrival names a thread count");
+  if ((flags & kBarrierArrive) != 0 && b == kNoOperand)
+    return decoder.fail("an arrival names a thread count");
   Record& record = decoder.emit(execute_barrier);
   record.a = a;
   record.b = b;

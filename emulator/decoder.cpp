@@ -40,7 +40,8 @@ Result<Program> Decoder::run(const Function& entry) {
   for (const LaneOp& op : context_.lane_ops) handlers_[op.name] = op.handler;
   program_.name = std::string(entry.name);
   program_.local_bytes = kLocalRedzone;
-  std::copy(std::begin(entry.required_threads), std::end(entry.required_threads), program_.required_threads.begin());
+  std::copy(std::begin(entry.required_threads), std::end(entry.required_threads),
+            program_.required_threads.begin());
   std::copy(std::begin(entry.max_threads), std::end(entry.max_threads), program_.max_threads.begin());
   std::vector<const Function*> path;
   collect_functions(entry, path);
@@ -162,14 +163,15 @@ void Decoder::place_variables(Frame& frame) {
   frame.variables.assign(function.variables.size(), 0);
   for (size_t i = 0; i < function.variables.size() && ok(); ++i) {
     const Variable& variable = function.variables[i];
-    const bool parameter = std::find(function.parameters.begin(), function.parameters.end(), i) !=
-                           function.parameters.end();
+    const bool parameter =
+        std::find(function.parameters.begin(), function.parameters.end(), i) != function.parameters.end();
     if (function.is_entry && parameter) {
       program_.parameter_bytes = round_up(program_.parameter_bytes, variable.alignment);
       frame.variables[i] = context_.parameter_address + program_.parameter_bytes;
       program_.parameters.push_back({std::string(variable.name), program_.parameter_bytes, variable.bytes()});
       program_.parameter_bytes += variable.bytes();
-      if (program_.parameter_bytes > kMaxParameterBytes) fail(variable.position, "too many bytes of parameters");
+      if (program_.parameter_bytes > kMaxParameterBytes)
+        fail(variable.position, "too many bytes of parameters");
     } else if (variable.space == StateSpace::kShared) {
       frame.variables[i] = shared_offsets_[variable.name];
     } else if (variable.space == StateSpace::kLocal || variable.space == StateSpace::kParam) {
@@ -228,7 +230,8 @@ void Decoder::decode_instruction(const Instruction& instruction) {
   const Opcode* opcode = opcode_by_name(instruction.opcode);
   if (opcode == nullptr) return fail(fmt::format("unknown instruction '{}'", one_line(instruction.text)));
   program_.instructions.push_back({one_line(instruction.text), std::string(frame_->function->name),
-                                   instruction.position.line, instruction.source_line, opcode->instruction_class});
+                                   instruction.position.line, instruction.source_line,
+                                   opcode->instruction_class});
   guard_ = kNoOperand;
   if (instruction.guarded) {
     Operand guard;
@@ -296,9 +299,10 @@ PtxType Decoder::expect_type() {
 
 std::optional<StateSpace> Decoder::take_space() {
   constexpr std::pair<std::string_view, StateSpace> kSpaces[] = {
-      {"global", StateSpace::kGlobal},           {"shared", StateSpace::kShared}, {"shared::cta", StateSpace::kShared},
-      {"shared::cluster", StateSpace::kShared},  {"local", StateSpace::kLocal},   {"const", StateSpace::kConst},
-      {"param", StateSpace::kParam},             {"param::entry", StateSpace::kParam},
+      {"global", StateSpace::kGlobal},      {"shared", StateSpace::kShared},
+      {"shared::cta", StateSpace::kShared}, {"shared::cluster", StateSpace::kShared},
+      {"local", StateSpace::kLocal},        {"const", StateSpace::kConst},
+      {"param", StateSpace::kParam},        {"param::entry", StateSpace::kParam},
       {"param::func", StateSpace::kParam},
   };
   for (const auto& [name, space] : kSpaces) {
@@ -338,7 +342,8 @@ Record& Decoder::emit(Handler handler) {
 Record& Decoder::emit(std::string_view lane_op, LaneRef d, LaneRef a, LaneRef b, LaneRef c) {
   const auto found = handlers_.find(lane_op);
   if (found == handlers_.end()) {
-    fail(fmt::format("unknown instruction '{}' ({} is not supported)", one_line(instruction_->text), lane_op));
+    fail(
+        fmt::format("unknown instruction '{}' ({} is not supported)", one_line(instruction_->text), lane_op));
   }
   Record& record = emit(found == handlers_.end() ? execute_nothing : found->second);
   record.d = d;
@@ -372,12 +377,13 @@ const BranchTargets* Decoder::branch_targets(std::string_view name) const {
 uint32_t Decoder::add_branch_list(const BranchTargets& targets, TextPosition position) {
   const std::vector<uint32_t> unknown(targets.labels.size(), 0);
   const uint32_t start = add_list(unknown);
-  for (size_t i = 0; i < targets.labels.size(); ++i) patches_.push_back({start + i, true, targets.labels[i], position});
+  for (size_t i = 0; i < targets.labels.size(); ++i)
+    patches_.push_back({start + i, true, targets.labels[i], position});
   return start;
 }
 
-void Decoder::call(std::string_view name, std::span<const Operand> results, std::span<const Operand> arguments,
-                   TextPosition position) {
+void Decoder::call(std::string_view name, std::span<const Operand> results,
+                   std::span<const Operand> arguments, TextPosition position) {
   const Function* function = function_by_name(name);
   if (function == nullptr || function->is_entry) {
     return fail(position, fmt::format("the module does not define a function '{}'", name));

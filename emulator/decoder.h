@@ -35,8 +35,8 @@ struct AddressRef {
   uint64_t offset = 0;
 };
 
-// The interface between the kernel decoder and the functions of decoders.h: the current instruction, its modifiers and
-// operands, and the records made from it. After an error everything does nothing.
+// The interface between the kernel decoder and the functions of decoders.h: the current instruction, its
+// modifiers and operands, and the records made from it. After an error everything does nothing.
 class Decoder {
  public:
   explicit Decoder(const DecodeContext& context) : context_(context) {}

@@ -57,7 +57,8 @@ const Operand& Decoder::operand(size_t index) {
 }
 
 unsigned Decoder::register_bits(const Operand& operand) const {
-  return operand.kind == Operand::Kind::kRegister ? bit_width(frame_->function->registers[operand.index].type) : 0;
+  return operand.kind == Operand::Kind::kRegister ? bit_width(frame_->function->registers[operand.index].type)
+                                                  : 0;
 }
 
 LaneRef Decoder::register_ref(const Operand& operand) {
@@ -94,11 +95,12 @@ LaneRef Decoder::source(const Operand& operand, PtxType type) {
     case Operand::Kind::kRegister:
       if (type == PtxType::kPred) return predicate(operand);
       if (register_bits(operand) != bit_width(type)) {
-        fail(operand.position, fmt::format("register '{}' has {} bits, the instruction wants {}", operand.name,
-                                           register_bits(operand), bit_width(type)));
+        fail(operand.position, fmt::format("register '{}' has {} bits, the instruction wants {}",
+                                           operand.name, register_bits(operand), bit_width(type)));
         return 0;
       }
-      if (operand.negated || operand.has_second) fail(operand.position, "only predicates can be negated or paired");
+      if (operand.negated || operand.has_second)
+        fail(operand.position, "only predicates can be negated or paired");
       return register_ref(operand);
     case Operand::Kind::kInteger:
     case Operand::Kind::kFloat32:
@@ -135,7 +137,8 @@ std::optional<uint64_t> Decoder::variable_address(const Operand& operand, StateS
     const Variable& variable = frame_->function->variables[operand.index];
     space = variable.space;
     // Parameters of functions, and arguments on their way, are local memory.
-    if (space == StateSpace::kParam && frame_->variables[operand.index] < kGlobalWindow) space = StateSpace::kLocal;
+    if (space == StateSpace::kParam && frame_->variables[operand.index] < kGlobalWindow)
+      space = StateSpace::kLocal;
     return frame_->variables[operand.index];
   }
   const Variable* variable = module_variable(operand.name);
@@ -175,7 +178,8 @@ LaneRef Decoder::address_constant(const Operand& operand, PtxType type) {
 LaneRef Decoder::special_register(std::string_view name) {
   for (const SpecialName& row : kSpecialNames) {
     if (row.name != name) continue;
-    const auto [place, fresh] = specials_.try_emplace(row.source, static_cast<LaneRef>(program_.register_bytes));
+    const auto [place, fresh] =
+        specials_.try_emplace(row.source, static_cast<LaneRef>(program_.register_bytes));
     if (fresh) program_.register_bytes += 128;
     return place->second;
   }
@@ -184,7 +188,8 @@ LaneRef Decoder::special_register(std::string_view name) {
 
 LaneRef Decoder::predicate(const Operand& operand) {
   if (!ok()) return 0;
-  if (operand.kind == Operand::Kind::kInteger) return constant_predicate((operand.bits != 0) != operand.negated);
+  if (operand.kind == Operand::Kind::kInteger)
+    return constant_predicate((operand.bits != 0) != operand.negated);
   if (register_bits(operand) != 1) {
     fail(operand.position, "expected a predicate");
     return 0;
@@ -246,14 +251,15 @@ AddressRef Decoder::address(const Operand& operand, std::optional<StateSpace> sp
     return result;
   }
   StateSpace actual = StateSpace::kGeneric;
-  const auto address =
-      base.kind == Operand::Kind::kVariable || base.kind == Operand::Kind::kSymbol ? variable_address(base, actual)
-                                                                                   : std::nullopt;
+  const auto address = base.kind == Operand::Kind::kVariable || base.kind == Operand::Kind::kSymbol
+                           ? variable_address(base, actual)
+                           : std::nullopt;
   if (!address) {
     fail(base.position, fmt::format("unknown name '{}'", base.name));
     return result;
   }
-  const bool fits = !space || *space == actual || (*space == StateSpace::kParam && actual == StateSpace::kLocal);
+  const bool fits =
+      !space || *space == actual || (*space == StateSpace::kParam && actual == StateSpace::kLocal);
   if (!fits) fail(base.position, fmt::format("'{}' lies in another space", base.name));
   result.space = actual;
   result.offset += *address;

@@ -8,7 +8,8 @@ namespace {
 using namespace decoders;
 
 constexpr Opcode kOpcodes[] = {
-#define TENON_PTX_OPCODE(spelling, instruction_class, decode) {spelling, InstructionClass::k##instruction_class, decode},
+#define TENON_PTX_OPCODE(spelling, instruction_class, decode) \
+  {spelling, InstructionClass::k##instruction_class, decode},
 #include "emulator/isa.def"
 };
 

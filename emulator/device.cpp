@@ -36,7 +36,8 @@ void run_blocks(Launch& launch, Block& block, uint64_t blocks) {
   }
 }
 
-LaunchReport make_report(const Program& kernel, Launch& launch, const std::vector<std::unique_ptr<Block>>& workers) {
+LaunchReport make_report(const Program& kernel, Launch& launch,
+                         const std::vector<std::unique_ptr<Block>>& workers) {
   LaunchReport report;
   report.kernel = kernel.name;
   report.grid = launch.grid;
@@ -124,7 +125,8 @@ Result<void> Device::check_request(const Program& kernel, const LaunchRequest& r
   };
   for (size_t i = 0; i < 3; ++i) {
     if (request.grid[i] == 0 || request.grid[i] > kMaxGrid[i]) return refuse("grid " + text(request.grid));
-    if (request.block[i] == 0 || request.block[i] > kMaxBlock[i]) return refuse("block " + text(request.block));
+    if (request.block[i] == 0 || request.block[i] > kMaxBlock[i])
+      return refuse("block " + text(request.block));
   }
   if (volume(request.block) > kMaxThreadsPerBlock) {
     return refuse(fmt::format("block {} has more than {} threads", text(request.block), kMaxThreadsPerBlock));
@@ -134,14 +136,16 @@ Result<void> Device::check_request(const Program& kernel, const LaunchRequest& r
                               text(kernel.required_threads)));
   }
   if (kernel.max_threads[0] != 0 && volume(request.block) > volume(kernel.max_threads)) {
-    return refuse(fmt::format("block {} where .maxntid allows {}", text(request.block), text(kernel.max_threads)));
+    return refuse(
+        fmt::format("block {} where .maxntid allows {}", text(request.block), text(kernel.max_threads)));
   }
   if (request.dynamic_shared_bytes + kernel.static_shared_bytes > shared_per_block_) {
     return refuse(fmt::format("{} bytes of static and {} of dynamic shared memory, a block has {}",
                               kernel.static_shared_bytes, request.dynamic_shared_bytes, shared_per_block_));
   }
   if (request.arguments.size() != kernel.parameters.size()) {
-    return refuse(fmt::format("{} arguments for {} parameters", request.arguments.size(), kernel.parameters.size()));
+    return refuse(
+        fmt::format("{} arguments for {} parameters", request.arguments.size(), kernel.parameters.size()));
   }
   return {};
 }
@@ -174,9 +178,11 @@ Result<LaunchReport> Device::launch(const Program& kernel, const LaunchRequest& 
                                 std::chrono::duration<double>(config_.time_limit_seconds));
 
   const uint64_t blocks = volume(request.grid);
-  const unsigned cores = config_.threads != 0 ? config_.threads : std::max(1u, std::thread::hardware_concurrency());
+  const unsigned cores =
+      config_.threads != 0 ? config_.threads : std::max(1u, std::thread::hardware_concurrency());
   std::vector<std::unique_ptr<Block>> workers;
-  for (uint64_t i = 0; i < std::min<uint64_t>(cores, blocks); ++i) workers.push_back(std::make_unique<Block>(launch));
+  for (uint64_t i = 0; i < std::min<uint64_t>(cores, blocks); ++i)
+    workers.push_back(std::make_unique<Block>(launch));
   {
     std::vector<std::jthread> threads;
     for (size_t i = 1; i < workers.size(); ++i) {

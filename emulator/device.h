@@ -68,8 +68,8 @@ class Device {
 
   Result<std::shared_ptr<Module>> load_module(std::string ptx);
 
-  // Runs a kernel to its end. An Error says that the launch was refused (kRefused: arguments, sizes) and did not start;
-  // faults of the kernel are in the report.
+  // Runs a kernel to its end. An Error says that the launch was refused (kRefused: arguments, sizes) and did
+  // not start; faults of the kernel are in the report.
   Result<LaunchReport> launch(const Program& kernel, const LaunchRequest& request);
 
  private:

@@ -15,13 +15,13 @@ namespace tenon::emulator {
 
 class DriverState;
 
-// Makes devices reachable through a driver table while it lives. The functions of the table are plain C functions that
-// find the devices through one process-wide slot, so at most one installation lives at a time; it must outlive every
-// use of the table.
+// Makes devices reachable through a driver table while it lives. The functions of the table are plain C
+// functions that find the devices through one process-wide slot, so at most one installation lives at a time;
+// it must outlive every use of the table.
 //
-// The table behaves as the CUDA driver does: handles are checked, a launch whose kernel faults succeeds, and every later
-// call on its context gives the fault's code (700 for an illegal address, 716, 702, ...) until the context is released.
-// A refused launch fails at once and leaves the context usable.
+// The table behaves as the CUDA driver does: handles are checked, a launch whose kernel faults succeeds, and
+// every later call on its context gives the fault's code (700 for an illegal address, 716, 702, ...) until
+// the context is released. A refused launch fails at once and leaves the context usable.
 class Installation {
  public:
   static Result<std::unique_ptr<Installation>> create(std::vector<std::shared_ptr<Device>> devices);

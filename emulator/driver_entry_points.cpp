@@ -77,42 +77,6 @@ class Call {
   CUresult code_ = kCudaSuccess;
 };
 
-struct CodeName {
-  CUresult code;
-  const char* name;
-  const char* text;
-};
-
-constexpr CodeName kCodes[] = {
-    {kCudaSuccess, "CUDA_SUCCESS", "no error"},
-    {kCudaInvalidValue, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
-    {kCudaOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
-    {kCudaNotInitialized, "CUDA_ERROR_NOT_INITIALIZED", "initialization error"},
-    {kCudaNoDevice, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
-    {kCudaInvalidDevice, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
-    {kCudaInvalidContext, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
-    {kCudaInvalidPtx, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
-    {kCudaUnsupportedPtxVersion, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", "the provided PTX was compiled with an unsupported toolchain"},
-    {kCudaInvalidHandle, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
-    {kCudaNotFound, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
-    {kCudaNotReady, "CUDA_ERROR_NOT_READY", "device not ready"},
-    {kCudaIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"},
-    {kCudaLaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"},
-    {kCudaLaunchTimeout, "CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"},
-    {kCudaIllegalInstruction, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "an illegal instruction was encountered"},
-    {kCudaMisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"},
-    {kCudaLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
-    {kCudaNotSupported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
-    {kCudaUnknown, "CUDA_ERROR_UNKNOWN", "unknown error"},
-};
-
-const CodeName* find_code(CUresult code) {
-  for (const CodeName& row : kCodes) {
-    if (row.code == code) return &row;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 CUresult cuInit(unsigned flags) {
@@ -127,20 +91,6 @@ CUresult cuDriverGetVersion(int* version) {
   if (version == nullptr) return kCudaInvalidValue;
   *version = kDriverVersion;
   return kCudaSuccess;
-}
-
-CUresult cuGetErrorName(CUresult error, const char** name) {
-  const CodeName* row = find_code(error);
-  if (name == nullptr) return kCudaInvalidValue;
-  *name = row == nullptr ? nullptr : row->name;
-  return row == nullptr ? kCudaInvalidValue : kCudaSuccess;
-}
-
-CUresult cuGetErrorString(CUresult error, const char** text) {
-  const CodeName* row = find_code(error);
-  if (text == nullptr) return kCudaInvalidValue;
-  *text = row == nullptr ? nullptr : row->text;
-  return row == nullptr ? kCudaInvalidValue : kCudaSuccess;
 }
 
 CUresult cuDeviceGetCount(int* count) {
@@ -177,13 +127,26 @@ CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
   if (value == nullptr) return call.fail(kCudaInvalidValue, "null pointer");
   const Device& emulated = *call.state().devices[static_cast<size_t>(device)];
   switch (attribute) {
-    case kAttributeMaxSharedPerBlock: *value = kDefaultDynamicShared; break;
-    case kAttributeWarpSize: *value = kLanes; break;
-    case kAttributeMultiprocessorCount: *value = static_cast<int>(emulated.multiprocessors()); break;
-    case kAttributeCapabilityMajor: *value = static_cast<int>(emulated.config().sm / 10); break;
-    case kAttributeCapabilityMinor: *value = static_cast<int>(emulated.config().sm % 10); break;
-    case kAttributeMaxSharedPerBlockOptin: *value = static_cast<int>(emulated.shared_bytes_per_block()); break;
-    default: return call.fail(kCudaInvalidValue, fmt::format("unknown device attribute {}", attribute));
+    case kAttributeMaxSharedPerBlock:
+      *value = kDefaultDynamicShared;
+      break;
+    case kAttributeWarpSize:
+      *value = kLanes;
+      break;
+    case kAttributeMultiprocessorCount:
+      *value = static_cast<int>(emulated.multiprocessors());
+      break;
+    case kAttributeCapabilityMajor:
+      *value = static_cast<int>(emulated.config().sm / 10);
+      break;
+    case kAttributeCapabilityMinor:
+      *value = static_cast<int>(emulated.config().sm % 10);
+      break;
+    case kAttributeMaxSharedPerBlockOptin:
+      *value = static_cast<int>(emulated.shared_bytes_per_block());
+      break;
+    default:
+      return call.fail(kCudaInvalidValue, fmt::format("unknown device attribute {}", attribute));
   }
   return kCudaSuccess;
 }
@@ -206,7 +169,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return kCudaSuccess;
 }
 
-// The last release unloads the context's modules, as the driver does; device memory stays, so that leaks can be seen.
+// The last release unloads the context's modules, as the driver does; device memory stays, so that leaks can
+// be seen.
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   Call call;
   if (!call.valid_device(device)) return call.code();
@@ -226,7 +190,8 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
 CUresult cuCtxSetCurrent(CUcontext context) {
   Call call;
   if (call.code() != kCudaSuccess) return call.code();
-  if (number(context) > call.state().contexts.size()) return call.fail(kCudaInvalidContext, "no such context");
+  if (number(context) > call.state().contexts.size())
+    return call.fail(kCudaInvalidContext, "no such context");
   current_context = number(context);
   return kCudaSuccess;
 }
@@ -263,7 +228,8 @@ void write_error_log(const std::string& message, unsigned option_count, const in
 
 }  // namespace
 
-CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned option_count, int* options, void** values) {
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned option_count, int* options,
+                            void** values) {
   Call call;
   const DriverContext* context = call.context();
   if (context == nullptr) return call.code();
@@ -283,7 +249,8 @@ CUresult cuModuleUnload(CUmodule module) {
   Call call;
   if (call.code() != kCudaSuccess) return call.code();
   if (call.state().modules.erase(number(module)) == 0) return call.fail(kCudaInvalidHandle, "no such module");
-  std::erase_if(call.state().functions, [&](const auto& entry) { return entry.second.module == number(module); });
+  std::erase_if(call.state().functions,
+                [&](const auto& entry) { return entry.second.module == number(module); });
   return kCudaSuccess;
 }
 
@@ -439,7 +406,8 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 CUresult cuEventSynchronize(CUevent event) {
   Call call;
   if (call.context() == nullptr) return call.code();
-  return call.state().events.contains(number(event)) ? kCudaSuccess : call.fail(kCudaInvalidHandle, "no such event");
+  return call.state().events.contains(number(event)) ? kCudaSuccess
+                                                     : call.fail(kCudaInvalidHandle, "no such event");
 }
 
 CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
@@ -455,22 +423,25 @@ CUresult cuEventElapsedTime(float* milliseconds, CUevent start, CUevent end) {
   return kCudaSuccess;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters,
-                        void** extra) {
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                        CUstream stream, void** parameters, void** extra) {
   Call call;
   DriverContext* context = call.context();
   if (context == nullptr || !valid_stream(call, stream)) return call.code();
   const auto found = call.state().functions.find(number(function));
   if (found == call.state().functions.end()) return call.fail(kCudaInvalidHandle, "no such function");
-  if (extra != nullptr) return call.fail(kCudaNotSupported, "the extra options of a launch are not supported");
+  if (extra != nullptr)
+    return call.fail(kCudaNotSupported, "the extra options of a launch are not supported");
   const DriverFunction& target = found->second;
   if (shared_bytes > target.dynamic_shared_limit) {
-    return call.fail(kCudaInvalidValue, fmt::format("{} bytes of dynamic shared memory, the function allows {}",
-                                                    shared_bytes, target.dynamic_shared_limit));
+    return call.fail(kCudaInvalidValue,
+                     fmt::format("{} bytes of dynamic shared memory, the function allows {}", shared_bytes,
+                                 target.dynamic_shared_limit));
   }
   const size_t count = target.kernel->parameters.size();
-  if (count != 0 && parameters == nullptr) return call.fail(kCudaInvalidValue, "the launch has no parameters");
+  if (count != 0 && parameters == nullptr)
+    return call.fail(kCudaInvalidValue, "the launch has no parameters");
   LaunchRequest request;
   request.grid = {grid_x, grid_y, grid_z};
   request.block = {block_x, block_y, block_z};

@@ -264,8 +264,9 @@ class FunctionParser {
     // %tid.x: name and component are adjacent in the text, so one view covers both.
     if (operand.kind == Operand::Kind::kSymbol && cursor_.peek().kind == TokenKind::kDotted) {
       const Token part = cursor_.take();
-      operand.name = std::string_view(operand.name.data(),
-                                      static_cast<size_t>(part.text.data() + part.text.size() - operand.name.data()));
+      operand.name =
+          std::string_view(operand.name.data(),
+                           static_cast<size_t>(part.text.data() + part.text.size() - operand.name.data()));
     }
     if (cursor_.accept('+')) {
       operand.bits = signed_offset(false);
@@ -303,7 +304,8 @@ class FunctionParser {
     } else {
       std::swap(operand.bits, operand.elements[0].bits);
       // A plain number is the address itself.
-      if (operand.elements[0].kind == Operand::Kind::kInteger) std::swap(operand.bits, operand.elements[0].bits);
+      if (operand.elements[0].kind == Operand::Kind::kInteger)
+        std::swap(operand.bits, operand.elements[0].bits);
     }
     return operand;
   }

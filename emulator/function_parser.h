@@ -6,7 +6,8 @@
 
 namespace tenon::emulator {
 
-// The cursor stands behind `.entry` or `.func`; the function is added to the module. Errors stay in the cursor.
+// The cursor stands behind `.entry` or `.func`; the function is added to the module. Errors stay in the
+// cursor.
 void parse_function(TokenCursor& cursor, PtxModule& module, bool is_entry);
 
 }  // namespace tenon::emulator

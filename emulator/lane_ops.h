@@ -1,5 +1,5 @@
-// The handlers of lanes.def and the other operations that work on lanes alone, by name. The same source is compiled
-// for several instruction sets; all give the same bits.
+// The handlers of lanes.def and the other operations that work on lanes alone, by name. The same source is
+// compiled for several instruction sets; all give the same bits.
 #pragma once
 
 #include <span>
@@ -23,7 +23,20 @@ std::span<const LaneOp> lane_ops(InstructionSet set);
 
 // Setp: `flags` has a comparison, and in bits 8 and 9 how it is combined with the predicate c.
 enum class Comparison : uint8_t {
-  kEq, kNe, kLt, kLe, kGt, kGe, kEqu, kNeu, kLtu, kLeu, kGtu, kGeu, kNum, kNan,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kEqu,
+  kNeu,
+  kLtu,
+  kLeu,
+  kGtu,
+  kGeu,
+  kNum,
+  kNan,
 };
 enum class Combination : uint8_t { kNone, kAnd, kOr, kXor };
 // testp.

@@ -1,5 +1,6 @@
-// The types and functions that the expressions of lanes.def use. Included by the sources of each instruction set, where
-// everything has internal linkage: code for different instruction sets must not be merged by the linker.
+// The types and functions that the expressions of lanes.def use. Included by the sources of each instruction
+// set, where everything has internal linkage: code for different instruction sets must not be merged by the
+// linker.
 #pragma once
 
 #include <bit>
@@ -71,8 +72,8 @@ double fused(double a, double b, double c) { return __builtin_elementwise_fma(a,
 // .sat: NaN becomes +0.
 float saturate(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
 
-// The f32 toward zero, its last bit set where something was lost: rounding it once more to a format of at most 22
-// digits gives what rounding the double gives.
+// The f32 toward zero, its last bit set where something was lost: rounding it once more to a format of at
+// most 22 digits gives what rounding the double gives.
 float odd_from_f64(double value) {
   const float near = static_cast<float>(value);
   const double back = static_cast<double>(near);
@@ -105,7 +106,9 @@ int32_t sext24(int32_t value) { return static_cast<int32_t>(static_cast<uint32_t
 uint64_t mul_high_u64(uint64_t a, uint64_t b) {
   return static_cast<uint64_t>(static_cast<unsigned __int128>(a) * b >> 64);
 }
-int64_t mul_high_s64(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<__int128>(a) * b >> 64); }
+int64_t mul_high_s64(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<__int128>(a) * b >> 64);
+}
 
 // Division by zero gives all ones, as the devices' code sequences do; PTX leaves it open.
 template <class T>
@@ -193,7 +196,8 @@ uint32_t dot4(uint32_t a, uint32_t b, uint32_t c, uint32_t flags) {
   for (unsigned i = 0; i < 4; ++i) {
     const auto x = static_cast<uint8_t>(a >> (8 * i));
     const auto y = static_cast<uint8_t>(b >> (8 * i));
-    c += static_cast<uint32_t>((flags & 1 ? static_cast<int8_t>(x) : x) * (flags & 2 ? static_cast<int8_t>(y) : y));
+    c += static_cast<uint32_t>((flags & 1 ? static_cast<int8_t>(x) : x) *
+                               (flags & 2 ? static_cast<int8_t>(y) : y));
   }
   return c;
 }
@@ -202,7 +206,8 @@ uint32_t dot2(uint32_t a, uint32_t b, uint32_t c, uint32_t flags) {
   for (unsigned i = 0; i < 2; ++i) {
     const auto x = static_cast<uint16_t>(a >> (16 * i));
     const auto y = static_cast<uint8_t>(b >> (8 * i));
-    c += static_cast<uint32_t>((flags & 1 ? static_cast<int16_t>(x) : x) * (flags & 2 ? static_cast<int8_t>(y) : y));
+    c += static_cast<uint32_t>((flags & 1 ? static_cast<int16_t>(x) : x) *
+                               (flags & 2 ? static_cast<int8_t>(y) : y));
   }
   return c;
 }

@@ -114,8 +114,10 @@ class Lexer {
   }
 
   void lex_number(size_t begin) {
-    if (peek() == '0' && (peek(1) == 'f' || peek(1) == 'F')) return lex_float_bits(begin, 8, TokenKind::kFloat32);
-    if (peek() == '0' && (peek(1) == 'd' || peek(1) == 'D')) return lex_float_bits(begin, 16, TokenKind::kFloat64);
+    if (peek() == '0' && (peek(1) == 'f' || peek(1) == 'F'))
+      return lex_float_bits(begin, 8, TokenKind::kFloat32);
+    if (peek() == '0' && (peek(1) == 'd' || peek(1) == 'D'))
+      return lex_float_bits(begin, 16, TokenKind::kFloat64);
     int base = 10;
     if (peek() == '0' && (peek(1) == 'x' || peek(1) == 'X')) {
       base = 16;
@@ -163,7 +165,8 @@ class Lexer {
       const char c = peek();
       value = value << 4 | static_cast<uint64_t>(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
     }
-    if (continues_identifier(peek())) return fail_at(begin, fmt::format("expected {} hexadecimal digits", digits));
+    if (continues_identifier(peek()))
+      return fail_at(begin, fmt::format("expected {} hexadecimal digits", digits));
     push(kind, begin, at_, value);
   }
 
@@ -180,7 +183,8 @@ class Lexer {
 Result<std::vector<Token>> tokenize(std::string_view text) { return Lexer(text).run(); }
 
 Error ptx_error(TextPosition position, std::string_view message) {
-  return Error{ErrorKind::kDevice, fmt::format("PTX line {}, column {}: {}", position.line, position.column, message)};
+  return Error{ErrorKind::kDevice,
+               fmt::format("PTX line {}, column {}: {}", position.line, position.column, message)};
 }
 
 }  // namespace tenon::emulator

@@ -15,8 +15,8 @@ struct TextPosition {
 };
 
 enum class TokenKind : uint8_t {
-  kIdentifier,   // foo  %r1  $L__BB0_1  _
-  kDotted,       // .global  .L2::128B  (without the dot)
+  kIdentifier,  // foo  %r1  $L__BB0_1  _
+  kDotted,      // .global  .L2::128B  (without the dot)
   kInteger,
   kFloat32,      // 0f3F800000; `bits` holds the pattern
   kFloat64,      // 0d...; also decimal literals

@@ -14,7 +14,8 @@ namespace {
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
 
 uint8_t* reserve(uint64_t bytes) {
-  void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* pages =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return pages == MAP_FAILED ? nullptr : static_cast<uint8_t*>(pages);
 }
 
@@ -34,8 +35,8 @@ GlobalMemory::~GlobalMemory() {
 
 Result<DeviceAddress> GlobalMemory::allocate(uint64_t bytes, std::string name, bool read_only) {
   if (bytes > limit_ || live_bytes_ + bytes > limit_) {
-    return fail(ErrorKind::kDevice, fmt::format("out of device memory: {} bytes wanted, {} of {} in use", bytes,
-                                                live_bytes_, limit_));
+    return fail(ErrorKind::kDevice, fmt::format("out of device memory: {} bytes wanted, {} of {} in use",
+                                                bytes, live_bytes_, limit_));
   }
   const uint64_t span = round_up(std::max<uint64_t>(bytes, 1), kAlignment) + kRedzone;
   DeviceAddress address = 0;
@@ -48,8 +49,8 @@ Result<DeviceAddress> GlobalMemory::allocate(uint64_t bytes, std::string name, b
   return address;
 }
 
-// New memory comes from behind everything; when that is used up, freed allocations are given up, the oldest first,
-// until a gap is large enough.
+// New memory comes from behind everything; when that is used up, freed allocations are given up, the oldest
+// first, until a gap is large enough.
 bool GlobalMemory::make_room(uint64_t span, DeviceAddress& address) {
   const DeviceAddress end = kGlobalWindow + size_;
   if (end - next_ >= span) {
@@ -130,7 +131,8 @@ std::string GlobalMemory::describe(DeviceAddress address, uint64_t bytes) const 
 Result<void> GlobalMemory::write(DeviceAddress to, const void* from, uint64_t bytes) {
   if (bytes == 0) return {};
   if (covering(to, bytes) == nullptr) {
-    return fail(ErrorKind::kDevice, fmt::format("copy of {} bytes to {:#x}, {}", bytes, to, describe(to, bytes)));
+    return fail(ErrorKind::kDevice,
+                fmt::format("copy of {} bytes to {:#x}, {}", bytes, to, describe(to, bytes)));
   }
   initialise(to, from, bytes);
   return {};
@@ -157,8 +159,8 @@ Result<void> GlobalMemory::copy(DeviceAddress to, DeviceAddress from, uint64_t b
   if (bytes == 0) return {};
   if (covering(from, bytes) == nullptr || covering(to, bytes) == nullptr) {
     const DeviceAddress bad = covering(from, bytes) == nullptr ? from : to;
-    return fail(ErrorKind::kDevice, fmt::format("copy of {} bytes from {:#x} to {:#x}: {:#x} is {}", bytes, from, to,
-                                                bad, describe(bad, bytes)));
+    return fail(ErrorKind::kDevice, fmt::format("copy of {} bytes from {:#x} to {:#x}: {:#x} is {}", bytes,
+                                                from, to, bad, describe(bad, bytes)));
   }
   std::memmove(data(to), data(from), bytes);
   // What was never written stays so in the copy.
@@ -170,7 +172,8 @@ Result<void> GlobalMemory::copy(DeviceAddress to, DeviceAddress from, uint64_t b
 Result<void> GlobalMemory::set(DeviceAddress to, uint8_t value, uint64_t bytes) {
   if (bytes == 0) return {};
   if (covering(to, bytes) == nullptr) {
-    return fail(ErrorKind::kDevice, fmt::format("memset of {} bytes at {:#x}, {}", bytes, to, describe(to, bytes)));
+    return fail(ErrorKind::kDevice,
+                fmt::format("memset of {} bytes at {:#x}, {}", bytes, to, describe(to, bytes)));
   }
   std::memset(data(to), value, bytes);
   std::memset(state(to), kReadable | kWritable, bytes);

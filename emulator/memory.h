@@ -1,5 +1,5 @@
-// The device's global memory: one arena, and for each of its bytes a state byte. Allocations lie apart; freed ones
-// are kept aside, so that a stale pointer is noticed. Constants and kernel parameters live here too.
+// The device's global memory: one arena, and for each of its bytes a state byte. Allocations lie apart; freed
+// ones are kept aside, so that a stale pointer is noticed. Constants and kernel parameters live here too.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace tenon::emulator {
 
 // What may be done with a byte; 0: nothing.
 inline constexpr uint8_t kWritable = 1;
-inline constexpr uint8_t kReadable = 2;  // written, or constant
+inline constexpr uint8_t kReadable = 2;      // written, or constant
 inline constexpr uint8_t kAsyncPending = 4;  // an asynchronous copy into it is under way
 
 using DeviceAddress = uint64_t;

@@ -22,11 +22,16 @@ void copy_indivisibly(uint8_t* to, const uint8_t* from, unsigned bytes, bool loa
     }
   };
   switch (bytes) {
-    case 1: return move(uint8_t{});
-    case 2: return move(uint16_t{});
-    case 4: return move(uint32_t{});
-    case 8: return move(uint64_t{});
-    default: std::memcpy(to, from, bytes);
+    case 1:
+      return move(uint8_t{});
+    case 2:
+      return move(uint16_t{});
+    case 4:
+      return move(uint32_t{});
+    case 8:
+      return move(uint64_t{});
+    default:
+      std::memcpy(to, from, bytes);
   }
 }
 
@@ -48,22 +53,33 @@ void write_register(Warp& warp, LaneRef ref, const uint8_t* from, size_t stride,
     auto* to = warp.lanes<uint64_t>(ref);
     constexpr uint64_t kAll = UINT64_MAX;
     switch (access.element_log2 | (access.is_signed ? 16 : 0)) {
-      case 0: return spread<uint8_t>(from, stride, to, mask, kAll);
-      case 1: return spread<uint16_t>(from, stride, to, mask, kAll);
-      case 2: return spread<uint32_t>(from, stride, to, mask, kAll);
-      case 16: return spread<int8_t>(from, stride, to, mask, kAll);
-      case 17: return spread<int16_t>(from, stride, to, mask, kAll);
-      case 18: return spread<int32_t>(from, stride, to, mask, kAll);
-      default: return spread<uint64_t>(from, stride, to, mask, kAll);
+      case 0:
+        return spread<uint8_t>(from, stride, to, mask, kAll);
+      case 1:
+        return spread<uint16_t>(from, stride, to, mask, kAll);
+      case 2:
+        return spread<uint32_t>(from, stride, to, mask, kAll);
+      case 16:
+        return spread<int8_t>(from, stride, to, mask, kAll);
+      case 17:
+        return spread<int16_t>(from, stride, to, mask, kAll);
+      case 18:
+        return spread<int32_t>(from, stride, to, mask, kAll);
+      default:
+        return spread<uint64_t>(from, stride, to, mask, kAll);
     }
   }
   auto* to = warp.lanes<uint32_t>(ref);
   const uint32_t all = access.register_bits == 32 ? UINT32_MAX : (uint32_t{1} << access.register_bits) - 1;
   switch (access.element_log2 | (access.is_signed ? 16 : 0)) {
-    case 0: return spread<uint8_t>(from, stride, to, mask, all);
-    case 1: return spread<uint16_t>(from, stride, to, mask, all);
-    case 16: return spread<int8_t>(from, stride, to, mask, all);
-    case 17: return spread<int16_t>(from, stride, to, mask, all);
+    case 0:
+      return spread<uint8_t>(from, stride, to, mask, all);
+    case 1:
+      return spread<uint16_t>(from, stride, to, mask, all);
+    case 16:
+      return spread<int8_t>(from, stride, to, mask, all);
+    case 17:
+      return spread<int16_t>(from, stride, to, mask, all);
     default:
       // The stride is known for most loads, which lets the loop be vector code.
       if (stride == 4) return spread<uint32_t>(from, 4, to, mask, all);
@@ -91,13 +107,20 @@ bool load_each(const Record& record, Warp& warp, const Request& request, uint8_t
 template <StateSpace kSpace>
 bool load_lanes(const Record& record, Warp& warp, const Request& request, uint8_t* buffer) {
   switch (request.bytes) {
-    case 1: return load_each<kSpace, 1>(record, warp, request, buffer);
-    case 2: return load_each<kSpace, 2>(record, warp, request, buffer);
-    case 4: return load_each<kSpace, 4>(record, warp, request, buffer);
-    case 8: return load_each<kSpace, 8>(record, warp, request, buffer);
-    case 16: return load_each<kSpace, 16>(record, warp, request, buffer);
-    case 32: return load_each<kSpace, 32>(record, warp, request, buffer);
-    default: return load_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
+    case 1:
+      return load_each<kSpace, 1>(record, warp, request, buffer);
+    case 2:
+      return load_each<kSpace, 2>(record, warp, request, buffer);
+    case 4:
+      return load_each<kSpace, 4>(record, warp, request, buffer);
+    case 8:
+      return load_each<kSpace, 8>(record, warp, request, buffer);
+    case 16:
+      return load_each<kSpace, 16>(record, warp, request, buffer);
+    case 32:
+      return load_each<kSpace, 32>(record, warp, request, buffer);
+    default:
+      return load_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
   }
 }
 
@@ -111,7 +134,8 @@ bool load_indivisibly(const Record& record, Warp& warp, const Request& request, 
     if (memory.data == nullptr) return false;
     for (unsigned e = 0; e < access.elements; ++e) {
       const unsigned offset = e << access.element_log2;
-      copy_indivisibly(buffer + lane * request.bytes + offset, memory.data + offset, access.element_bytes(), true);
+      copy_indivisibly(buffer + lane * request.bytes + offset, memory.data + offset, access.element_bytes(),
+                       true);
     }
   }
   return true;
@@ -166,16 +190,22 @@ void read_register(Warp& warp, LaneRef ref, uint8_t* to, size_t stride, const Ac
   if (access.register_bits == 64) {
     const auto* from = warp.lanes<uint64_t>(ref);
     switch (access.element_log2) {
-      case 0: return gather<uint8_t>(from, to, stride);
-      case 1: return gather<uint16_t>(from, to, stride);
-      case 2: return gather<uint32_t>(from, to, stride);
-      default: return gather<uint64_t>(from, to, stride);
+      case 0:
+        return gather<uint8_t>(from, to, stride);
+      case 1:
+        return gather<uint16_t>(from, to, stride);
+      case 2:
+        return gather<uint32_t>(from, to, stride);
+      default:
+        return gather<uint64_t>(from, to, stride);
     }
   }
   const auto* from = warp.lanes<uint32_t>(ref);
   switch (access.element_log2) {
-    case 0: return gather<uint8_t>(from, to, stride);
-    case 1: return gather<uint16_t>(from, to, stride);
+    case 0:
+      return gather<uint8_t>(from, to, stride);
+    case 1:
+      return gather<uint16_t>(from, to, stride);
     default:
       if (stride == 4) return gather<uint32_t>(from, to, 4);
       return gather<uint32_t>(from, to, stride);
@@ -200,13 +230,20 @@ void store_each(const Record& record, Warp& warp, const Request& request, const 
 template <StateSpace kSpace>
 void store_lanes(const Record& record, Warp& warp, const Request& request, const uint8_t* buffer) {
   switch (request.bytes) {
-    case 1: return store_each<kSpace, 1>(record, warp, request, buffer);
-    case 2: return store_each<kSpace, 2>(record, warp, request, buffer);
-    case 4: return store_each<kSpace, 4>(record, warp, request, buffer);
-    case 8: return store_each<kSpace, 8>(record, warp, request, buffer);
-    case 16: return store_each<kSpace, 16>(record, warp, request, buffer);
-    case 32: return store_each<kSpace, 32>(record, warp, request, buffer);
-    default: return store_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
+    case 1:
+      return store_each<kSpace, 1>(record, warp, request, buffer);
+    case 2:
+      return store_each<kSpace, 2>(record, warp, request, buffer);
+    case 4:
+      return store_each<kSpace, 4>(record, warp, request, buffer);
+    case 8:
+      return store_each<kSpace, 8>(record, warp, request, buffer);
+    case 16:
+      return store_each<kSpace, 16>(record, warp, request, buffer);
+    case 32:
+      return store_each<kSpace, 32>(record, warp, request, buffer);
+    default:
+      return store_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
   }
 }
 
@@ -220,7 +257,8 @@ void store_indivisibly(const Record& record, Warp& warp, const Request& request,
     if (memory.data == nullptr) return;
     for (unsigned e = 0; e < access.elements; ++e) {
       const unsigned offset = e << access.element_log2;
-      copy_indivisibly(memory.data + offset, buffer + lane * request.bytes + offset, access.element_bytes(), false);
+      copy_indivisibly(memory.data + offset, buffer + lane * request.bytes + offset, access.element_bytes(),
+                       false);
     }
     std::memset(memory.state, kReadable | kWritable, request.bytes);
   }
@@ -258,24 +296,34 @@ void execute_store(const Record& record, Warp& warp, LaneMask mask) {
 
 Handler load_handler(StateSpace space) {
   switch (space) {
-    case StateSpace::kGeneric: return execute_load<StateSpace::kGeneric>;
-    case StateSpace::kGlobal: return execute_load<StateSpace::kGlobal>;
-    case StateSpace::kShared: return execute_load<StateSpace::kShared>;
-    case StateSpace::kLocal: return execute_load<StateSpace::kLocal>;
+    case StateSpace::kGeneric:
+      return execute_load<StateSpace::kGeneric>;
+    case StateSpace::kGlobal:
+      return execute_load<StateSpace::kGlobal>;
+    case StateSpace::kShared:
+      return execute_load<StateSpace::kShared>;
+    case StateSpace::kLocal:
+      return execute_load<StateSpace::kLocal>;
     case StateSpace::kConst:
-    case StateSpace::kParam: return execute_load<StateSpace::kParam>;
+    case StateSpace::kParam:
+      return execute_load<StateSpace::kParam>;
   }
   return nullptr;
 }
 
 Handler store_handler(StateSpace space) {
   switch (space) {
-    case StateSpace::kGeneric: return execute_store<StateSpace::kGeneric>;
-    case StateSpace::kGlobal: return execute_store<StateSpace::kGlobal>;
-    case StateSpace::kShared: return execute_store<StateSpace::kShared>;
-    case StateSpace::kLocal: return execute_store<StateSpace::kLocal>;
+    case StateSpace::kGeneric:
+      return execute_store<StateSpace::kGeneric>;
+    case StateSpace::kGlobal:
+      return execute_store<StateSpace::kGlobal>;
+    case StateSpace::kShared:
+      return execute_store<StateSpace::kShared>;
+    case StateSpace::kLocal:
+      return execute_store<StateSpace::kLocal>;
     case StateSpace::kConst:
-    case StateSpace::kParam: return execute_store<StateSpace::kParam>;
+    case StateSpace::kParam:
+      return execute_store<StateSpace::kParam>;
   }
   return nullptr;
 }

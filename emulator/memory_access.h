@@ -47,15 +47,16 @@ Handler store_handler(StateSpace space);
 Handler atomic_handler(StateSpace space);
 uint32_t atomic_flags(AtomicOp op, AtomicType type, bool wide_address);
 
-// a: shared addresses (32- or 64-bit, flag bit 8), b: global addresses (64-bit), c: bytes to read of the source or
-// kNoOperand; `flags`: bytes of the copy; `immediate`: offsets, shared in the upper half.
+// a: shared addresses (32- or 64-bit, flag bit 8), b: global addresses (64-bit), c: bytes to read of the
+// source or kNoOperand; `flags`: bytes of the copy; `immediate`: offsets, shared in the upper half.
 void execute_copy_async(const Record& record, Warp& warp, LaneMask mask);
 void execute_copy_commit(const Record& record, Warp& warp, LaneMask mask);
 // `extra`: groups that may stay under way; kAllGroups waits for everything, committed or not.
 inline constexpr uint32_t kAllGroups = UINT32_MAX;
 void execute_copy_wait(const Record& record, Warp& warp, LaneMask mask);
 
-// Local memory of the same thread: `immediate` bytes from offset `extra` to offset `flags`. Arguments of calls.
+// Local memory of the same thread: `immediate` bytes from offset `extra` to offset `flags`. Arguments of
+// calls.
 void execute_copy_local(const Record& record, Warp& warp, LaneMask mask);
 
 }  // namespace tenon::emulator

@@ -30,7 +30,8 @@ struct Request {
   unsigned lanes() const { return last - first + 1; }
 };
 
-inline void read_addresses(Request& request, const Record& record, Warp& warp, LaneMask mask, bool wide, unsigned bytes) {
+inline void read_addresses(Request& request, const Record& record, Warp& warp, LaneMask mask, bool wide,
+                           unsigned bytes) {
   if (wide) {
     const auto* base = warp.lanes<uint64_t>(record.a);
     for (unsigned lane = 0; lane < kLanes; ++lane) request.addresses[lane] = base[lane] + record.immediate;
@@ -103,9 +104,23 @@ bool one_range(const Request& request) {
   return request.pattern != Pattern::kAny;
 }
 
+// Equal or contiguous addresses: no two words of a group share a bank, and a group's bytes are one wavefront.
+// Lanes narrower than a bank may begin inside one, and those wider than 16 bytes form groups of their own;
+// they are counted.
+inline Wavefronts regular_wavefronts(const Request& request) {
+  const bool dense = static_cast<unsigned>(std::popcount(request.mask)) == request.lanes();
+  if (!dense || request.bytes < 4 || request.bytes > 16) {
+    return count_wavefronts(request.addresses, request.mask, request.bytes);
+  }
+  const unsigned group_lanes = 128 / request.bytes;
+  const uint64_t groups = request.last / group_lanes - request.first / group_lanes + 1;
+  return {groups, groups};
+}
+
 template <StateSpace kSpace>
 void count_traffic(const Record& record, Warp& warp, const Request& request, bool write) {
-  if constexpr (kSpace == StateSpace::kLocal || kSpace == StateSpace::kParam || kSpace == StateSpace::kConst) return;
+  if constexpr (kSpace == StateSpace::kLocal || kSpace == StateSpace::kParam || kSpace == StateSpace::kConst)
+    return;
   Counters& counters = warp.counters(record);
   LaneMask global = kSpace == StateSpace::kGlobal ? request.mask : 0;
   LaneMask shared = kSpace == StateSpace::kShared ? request.mask : 0;
@@ -135,18 +150,19 @@ void count_traffic(const Record& record, Warp& warp, const Request& request, boo
   }
   if (shared != 0) {
     counters.shared_bytes += static_cast<uint64_t>(std::popcount(shared)) * request.bytes;
-    if (detail) {
-      const Wavefronts wavefronts = count_wavefronts(request.addresses, shared, request.bytes);
-      counters.shared_wavefronts += wavefronts.needed;
-      counters.ideal_shared_wavefronts += wavefronts.ideal;
-    }
+    if (!detail) return;
+    const bool regular = request.pattern != Pattern::kAny && shared == request.mask;
+    const Wavefronts wavefronts =
+        regular ? regular_wavefronts(request) : count_wavefronts(request.addresses, shared, request.bytes);
+    counters.shared_wavefronts += wavefronts.needed;
+    counters.ideal_shared_wavefronts += wavefronts.ideal;
   }
 }
 
 // Checks one lane; null data after a fault that stops.
 template <StateSpace kSpace>
-Memory check_lane(const Record& record, Warp& warp, unsigned lane, uint64_t address, unsigned bytes, bool write,
-                  bool read) {
+Memory check_lane(const Record& record, Warp& warp, unsigned lane, uint64_t address, unsigned bytes,
+                  bool write, bool read) {
   if (address % bytes != 0) {
     warp.fault(FaultKind::kMisaligned, record, lane, address, bytes,
                warp.block->describe(kSpace, address, bytes));

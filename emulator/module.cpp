@@ -15,8 +15,8 @@ Result<void> check_target(const PtxModule& ptx, unsigned sm) {
   // sm_90a code runs on sm_90 alone, sm_100f code on its family.
   const bool exact = ptx.target_suffix == "a";
   if (exact ? ptx.target_sm == sm : ptx.target_sm <= sm) return {};
-  return fail(ErrorKind::kDevice, fmt::format("the module is for sm_{}{}, the emulated device is sm_{}", ptx.target_sm,
-                                              ptx.target_suffix, sm));
+  return fail(ErrorKind::kDevice, fmt::format("the module is for sm_{}{}, the emulated device is sm_{}",
+                                              ptx.target_sm, ptx.target_suffix, sm));
 }
 
 bool in_global_memory(const Variable& variable) {
@@ -28,7 +28,8 @@ uint64_t element_bits(const InitialValue& value, PtxType type) {
     return std::bit_cast<uint32_t>(static_cast<float>(std::bit_cast<double>(value.bits)));
   }
   if (value.kind == TokenKind::kFloat32 && type == PtxType::kF64) {
-    return std::bit_cast<uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(value.bits))));
+    return std::bit_cast<uint64_t>(
+        static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(value.bits))));
   }
   return value.bits;
 }
@@ -42,8 +43,9 @@ Module::~Module() {
   }
 }
 
-Result<std::shared_ptr<Module>> Module::load(std::string text, unsigned sm, std::shared_ptr<GlobalMemory> memory,
-                                             uint64_t parameter_address, InstructionSet instruction_set) {
+Result<std::shared_ptr<Module>> Module::load(std::string text, unsigned sm,
+                                             std::shared_ptr<GlobalMemory> memory, uint64_t parameter_address,
+                                             InstructionSet instruction_set) {
   TENON_TRY_ASSIGN(const PtxModule ptx, parse_ptx(std::move(text)));
   TENON_TRY(check_target(ptx, sm));
   std::shared_ptr<Module> module(new Module(std::move(memory)));
@@ -72,7 +74,8 @@ Result<void> Module::place_variables(const PtxModule& ptx) {
       return std::unexpected(ptx_error(variable.position, fmt::format("'{}' is declared twice", name)));
     }
     if (variable.external) {
-      return std::unexpected(ptx_error(variable.position, fmt::format("the module does not define '{}'", name)));
+      return std::unexpected(
+          ptx_error(variable.position, fmt::format("the module does not define '{}'", name)));
     }
     TENON_TRY_ASSIGN(const DeviceAddress address,
                      memory_->allocate(variable.bytes(), name, variable.space == StateSpace::kConst));
@@ -93,7 +96,8 @@ Result<void> Module::initialise_variables(const PtxModule& ptx) {
       if (value.kind == TokenKind::kIdentifier) {
         const auto found = variables_.find(value.symbol);
         if (found == variables_.end()) {
-          return std::unexpected(ptx_error(value.position, fmt::format("unknown variable '{}'", value.symbol)));
+          return std::unexpected(
+              ptx_error(value.position, fmt::format("unknown variable '{}'", value.symbol)));
         }
         bits += found->second.address;
       }
@@ -113,7 +117,8 @@ const Program* Module::kernel(std::string_view name) const {
 
 Result<std::pair<DeviceAddress, uint64_t>> Module::variable(std::string_view name) const {
   const auto found = variables_.find(name);
-  if (found == variables_.end()) return fail(ErrorKind::kUsage, fmt::format("the module has no variable '{}'", name));
+  if (found == variables_.end())
+    return fail(ErrorKind::kUsage, fmt::format("the module has no variable '{}'", name));
   return std::pair(found->second.address, found->second.bytes);
 }
 

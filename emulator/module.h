@@ -18,9 +18,10 @@ struct PtxModule;
 
 class Module {
  public:
-  // Parses and decodes `text` for a device of compute capability `sm`; every kernel must be executable. Parameters lie
-  // at `parameter_address` during a launch. The variables are freed with the module.
-  static Result<std::shared_ptr<Module>> load(std::string text, unsigned sm, std::shared_ptr<GlobalMemory> memory,
+  // Parses and decodes `text` for a device of compute capability `sm`; every kernel must be executable.
+  // Parameters lie at `parameter_address` during a launch. The variables are freed with the module.
+  static Result<std::shared_ptr<Module>> load(std::string text, unsigned sm,
+                                              std::shared_ptr<GlobalMemory> memory,
                                               uint64_t parameter_address, InstructionSet instruction_set);
   ~Module();
   Module(const Module&) = delete;

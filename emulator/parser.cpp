@@ -72,11 +72,13 @@ class ModuleParser {
 
   void parse_address_size() {
     const TextPosition position = cursor_.peek().position;
-    if (cursor_.expect_integer("an address size") != 64) cursor_.fail(position, "only 64-bit addresses are supported");
+    if (cursor_.expect_integer("an address size") != 64)
+      cursor_.fail(position, "only 64-bit addresses are supported");
   }
 
   void skip_section() {
-    if (cursor_.peek().kind == TokenKind::kDotted || cursor_.peek().kind == TokenKind::kIdentifier) cursor_.take();
+    if (cursor_.peek().kind == TokenKind::kDotted || cursor_.peek().kind == TokenKind::kIdentifier)
+      cursor_.take();
     cursor_.skip_braces();
   }
 
@@ -106,7 +108,8 @@ class ModuleParser {
   // An array without a size takes it from its initialiser.
   void fix_extent(Variable& variable) {
     if (variable.elements == 0 && !variable.external) variable.elements = variable.initialiser.size();
-    if (variable.initialiser.size() > variable.elements) cursor_.fail(variable.position, "too many initial values");
+    if (variable.initialiser.size() > variable.elements)
+      cursor_.fail(variable.position, "too many initial values");
   }
 
   void parse_initialiser(Variable& variable, unsigned depth) {

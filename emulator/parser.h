@@ -8,7 +8,8 @@
 
 namespace tenon::emulator {
 
-// Parses a whole module. Errors name line and column. Debug directives (.loc aside), sections and pragmas are skipped.
+// Parses a whole module. Errors name line and column. Debug directives (.loc aside), sections and pragmas are
+// skipped.
 Result<PtxModule> parse_ptx(std::string text);
 
 }  // namespace tenon::emulator

@@ -36,8 +36,9 @@ bool TokenCursor::accept(char punctuation) {
 void TokenCursor::expect(char punctuation) {
   if (accept(punctuation)) return;
   const Token& token = peek();
-  fail_here(token.kind == TokenKind::kEnd ? fmt::format("expected '{}' before the end of the text", punctuation)
-                                          : fmt::format("expected '{}', not '{}'", punctuation, token.text));
+  fail_here(token.kind == TokenKind::kEnd
+                ? fmt::format("expected '{}' before the end of the text", punctuation)
+                : fmt::format("expected '{}', not '{}'", punctuation, token.text));
 }
 
 bool TokenCursor::accept_dotted(std::string_view text) {
@@ -123,7 +124,8 @@ void TokenCursor::parse_array_bounds(Variable& variable) {
     }
     const uint64_t extent = expect_integer("an array size");
     expect(']');
-    if (extent != 0 && variable.elements > kMaxVariableBytes / extent) return fail(position, "the array is too large");
+    if (extent != 0 && variable.elements > kMaxVariableBytes / extent)
+      return fail(position, "the array is too large");
     variable.elements *= extent;
   }
   if (variable.elements > kMaxVariableBytes / 16) fail(variable.position, "the array is too large");

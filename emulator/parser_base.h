@@ -16,9 +16,7 @@ class TokenCursor {
  public:
   explicit TokenCursor(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
-  const Token& peek(size_t ahead = 0) const {
-    return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
-  }
+  const Token& peek(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   Token take() {
     const Token token = peek();
     if (at_ + 1 < tokens_.size()) ++at_;

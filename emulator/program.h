@@ -25,9 +25,9 @@ inline constexpr LaneMask kAllLanes = 0xFFFFFFFF;
 // Executes a record for the lanes in `mask`, which is never empty.
 using Handler = void (*)(const Record& record, Warp& warp, LaneMask mask);
 
-// Where the lanes of an operand lie: a byte offset into the warp's registers or, with kConstantSpace set, into the
-// program's constants. A 64-bit operand is u64[32], any other u32[32] with 8- and 16-bit values zero-extended, a
-// predicate one LaneMask; kNegated inverts a predicate.
+// Where the lanes of an operand lie: a byte offset into the warp's registers or, with kConstantSpace set,
+// into the program's constants. A 64-bit operand is u64[32], any other u32[32] with 8- and 16-bit values
+// zero-extended, a predicate one LaneMask; kNegated inverts a predicate.
 using LaneRef = uint32_t;
 inline constexpr LaneRef kConstantSpace = 0x80000000;
 inline constexpr LaneRef kNegated = 0x40000000;
@@ -73,9 +73,32 @@ struct InstructionInfo {
 };
 
 enum class SpecialRegister : uint8_t {
-  kTidX, kTidY, kTidZ, kNtidX, kNtidY, kNtidZ, kCtaidX, kCtaidY, kCtaidZ, kNctaidX, kNctaidY, kNctaidZ,
-  kLaneId, kWarpId, kNwarpId, kLanemaskEq, kLanemaskLt, kLanemaskLe, kLanemaskGt, kLanemaskGe,
-  kSmId, kNsmId, kDynamicSharedSize, kTotalSharedSize, kGridId, kZero,
+  kTidX,
+  kTidY,
+  kTidZ,
+  kNtidX,
+  kNtidY,
+  kNtidZ,
+  kCtaidX,
+  kCtaidY,
+  kCtaidZ,
+  kNctaidX,
+  kNctaidY,
+  kNctaidZ,
+  kLaneId,
+  kWarpId,
+  kNwarpId,
+  kLanemaskEq,
+  kLanemaskLt,
+  kLanemaskLe,
+  kLanemaskGt,
+  kLanemaskGe,
+  kSmId,
+  kNsmId,
+  kDynamicSharedSize,
+  kTotalSharedSize,
+  kGridId,
+  kZero,
 };
 
 // A register that holds a special register's value from the start of the warp.
@@ -91,8 +114,8 @@ struct PlacedVariable {
   uint64_t bytes = 0;
 };
 
-// Local and shared variables lie apart by this much (shared ones such that banks and alignment stay those of a
-// dense layout), so that an access beyond one of them is noticed.
+// Local and shared variables lie apart by this much (shared ones such that banks and alignment stay those of
+// a dense layout), so that an access beyond one of them is noticed.
 inline constexpr uint64_t kLocalRedzone = 32;
 inline constexpr uint64_t kSharedRedzone = 1024;
 

@@ -57,7 +57,9 @@ nlohmann::ordered_json to_json(const Fault& fault) {
           {"detail", fault.detail}};
 }
 
-double ratio(uint64_t a, uint64_t b) { return b == 0 ? 1.0 : static_cast<double>(a) / static_cast<double>(b); }
+double ratio(uint64_t a, uint64_t b) {
+  return b == 0 ? 1.0 : static_cast<double>(a) / static_cast<double>(b);
+}
 
 }  // namespace
 
@@ -96,11 +98,13 @@ int LaunchReport::result_code() const {
 }
 
 std::string render_text(const Fault& fault) {
-  std::string result = fmt::format("{}{}", text(fault.kind), driver_code(fault.kind) == 0 ? " (warning)" : "");
+  std::string result =
+      fmt::format("{}{}", text(fault.kind), driver_code(fault.kind) == 0 ? " (warning)" : "");
   if (fault.line != 0) result += fmt::format(": PTX line {}: {}", fault.line, fault.instruction);
   if (fault.source_line != 0) result += fmt::format(" (source line {})", fault.source_line);
-  result += fmt::format("\n  kernel {}, block ({}, {}, {}), thread ({}, {}, {})", fault.kernel, fault.block[0],
-                        fault.block[1], fault.block[2], fault.thread[0], fault.thread[1], fault.thread[2]);
+  result +=
+      fmt::format("\n  kernel {}, block ({}, {}, {}), thread ({}, {}, {})", fault.kernel, fault.block[0],
+                  fault.block[1], fault.block[2], fault.thread[0], fault.thread[1], fault.thread[2]);
   if (fault.bytes != 0) result += fmt::format("\n  {} bytes at address {:#x}", fault.bytes, fault.address);
   if (!fault.detail.empty()) result += fmt::format("\n  {}", fault.detail);
   return result;
@@ -108,21 +112,24 @@ std::string render_text(const Fault& fault) {
 
 std::string render_text(const LaunchReport& report, bool instructions) {
   const Counters& total = report.total;
-  std::string result = fmt::format(
-      "kernel {}: grid ({}, {}, {}), block ({}, {}, {}), {} bytes of dynamic shared memory\n", report.kernel,
-      report.grid[0], report.grid[1], report.grid[2], report.block[0], report.block[1], report.block[2],
-      report.dynamic_shared_bytes);
+  std::string result =
+      fmt::format("kernel {}: grid ({}, {}, {}), block ({}, {}, {}), {} bytes of dynamic shared memory\n",
+                  report.kernel, report.grid[0], report.grid[1], report.grid[2], report.block[0],
+                  report.block[1], report.block[2], report.dynamic_shared_bytes);
   result += fmt::format(
-      "  PTX instructions (not machine instructions): {} of warps, {} of lanes, {} without mov; {} of warps divergent\n",
-      report.warp_instructions(), report.lane_instructions(), report.lane_instructions_without_mov(), total.divergent);
+      "  PTX instructions (not machine instructions): {} of warps, {} of lanes, {} without mov; {} of warps "
+      "divergent\n",
+      report.warp_instructions(), report.lane_instructions(), report.lane_instructions_without_mov(),
+      total.divergent);
   for (size_t i = 0; i < kInstructionClassCount; ++i) {
     if (report.by_class[i].warps == 0) continue;
     result += fmt::format("    {:<10} {:>14} {:>16}\n", kClassNames[i], report.by_class[i].warps,
                           report.by_class[i].lanes);
   }
-  result += fmt::format("  global memory: {} bytes read, {} written, {} sectors of 32 bytes, {} at least ({:.3f})\n",
-                        total.global_bytes_read, total.global_bytes_written, total.global_sectors,
-                        total.least_global_sectors, ratio(total.global_sectors, total.least_global_sectors));
+  result += fmt::format(
+      "  global memory: {} bytes read, {} written, {} sectors of 32 bytes, {} at least ({:.3f})\n",
+      total.global_bytes_read, total.global_bytes_written, total.global_sectors, total.least_global_sectors,
+      ratio(total.global_sectors, total.least_global_sectors));
   result += fmt::format("  shared memory: {} bytes, {} wavefronts, {} ideal ({:.3f})\n", total.shared_bytes,
                         total.shared_wavefronts, total.ideal_shared_wavefronts,
                         ratio(total.shared_wavefronts, total.ideal_shared_wavefronts));

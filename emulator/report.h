@@ -51,7 +51,8 @@ struct Counters {
   uint64_t global_sectors = 0;
   uint64_t least_global_sectors = 0;
   uint64_t shared_bytes = 0;
-  // Passes over the 32 banks, and the distinct bytes over 128 rounded up, for each group of lanes served together.
+  // Passes over the 32 banks, and the distinct bytes over 128 rounded up, for each group of lanes served
+  // together.
   uint64_t shared_wavefronts = 0;
   uint64_t ideal_shared_wavefronts = 0;
 

@@ -25,8 +25,8 @@ uint64_t now() {
                                    .count());
 }
 
-// Calls `group(lanes, member)` for each set of lanes with the same membership mask, when all that the mask names and
-// that have not exited are here. False: the fragment waits, or a fault was reported.
+// Calls `group(lanes, member)` for each set of lanes with the same membership mask, when all that the mask
+// names and that have not exited are here. False: the fragment waits, or a fault was reported.
 template <class F>
 bool synchronised(const Record& record, Warp& warp, LaneMask mask, F group) {
   const auto* members = warp.lanes<uint32_t>(static_cast<LaneRef>(record.immediate));
@@ -37,8 +37,9 @@ bool synchronised(const Record& record, Warp& warp, LaneMask mask, F group) {
     outside |= !(members[lane] >> lane & 1);
   });
   if (outside) {
-    warp.fault(FaultKind::kLaneMask, record, first_lane(mask), 0, 0,
-               fmt::format("executing lanes {:08x}, membership mask {:08x}", mask, members[first_lane(mask)]));
+    warp.fault(
+        FaultKind::kLaneMask, record, first_lane(mask), 0, 0,
+        fmt::format("executing lanes {:08x}, membership mask {:08x}", mask, members[first_lane(mask)]));
     return false;
   }
   LaneMask joined = 0;
@@ -78,8 +79,12 @@ void execute_is_space(const Record& record, Warp& warp, LaneMask mask) {
   for_lanes(mask, [&](unsigned lane) {
     bool inside = false;
     switch (static_cast<StateSpace>(record.flags)) {
-      case StateSpace::kShared: inside = a[lane] - kSharedWindow < kWindowBytes; break;
-      case StateSpace::kLocal: inside = a[lane] - kLocalWindow < kWindowBytes; break;
+      case StateSpace::kShared:
+        inside = a[lane] - kSharedWindow < kWindowBytes;
+        break;
+      case StateSpace::kLocal:
+        inside = a[lane] - kLocalWindow < kWindowBytes;
+        break;
       case StateSpace::kGlobal: {
         const Allocation* allocation = warp.block->launch().global->find(a[lane]);
         inside = a[lane] >= kGlobalWindow && (allocation == nullptr || !allocation->read_only);
@@ -151,8 +156,10 @@ void execute_vote(const Record& record, Warp& warp, LaneMask mask) {
   synchronised(record, warp, mask, [&](LaneMask lanes) {
     const LaneMask votes = warp.predicate(record.a) & lanes;
     switch (static_cast<VoteMode>(record.flags)) {
-      case VoteMode::kAll: return warp.set_predicate(record.d, lanes, votes == lanes ? kAllLanes : 0);
-      case VoteMode::kAny: return warp.set_predicate(record.d, lanes, votes != 0 ? kAllLanes : 0);
+      case VoteMode::kAll:
+        return warp.set_predicate(record.d, lanes, votes == lanes ? kAllLanes : 0);
+      case VoteMode::kAny:
+        return warp.set_predicate(record.d, lanes, votes != 0 ? kAllLanes : 0);
       case VoteMode::kUni:
         return warp.set_predicate(record.d, lanes, votes == lanes || votes == 0 ? kAllLanes : 0);
       case VoteMode::kBallot:
@@ -169,7 +176,9 @@ void execute_match(const Record& record, Warp& warp, LaneMask mask) {
     };
     LaneMask same[kLanes] = {};
     for_lanes(lanes, [&](unsigned lane) {
-      for_lanes(lanes, [&](unsigned other) { same[lane] |= value(lane) == value(other) ? LaneMask{1} << other : 0; });
+      for_lanes(lanes, [&](unsigned other) {
+        same[lane] |= value(lane) == value(other) ? LaneMask{1} << other : 0;
+      });
     });
     const bool all = record.flags & 1;
     const bool equal = same[first_lane(lanes)] == lanes;
@@ -186,14 +195,22 @@ uint32_t reduce(ReduceOp op, uint32_t a, uint32_t b) {
   const auto x = static_cast<int32_t>(a);
   const auto y = static_cast<int32_t>(b);
   switch (op) {
-    case ReduceOp::kAdd: return a + b;
-    case ReduceOp::kMinS32: return x < y ? a : b;
-    case ReduceOp::kMaxS32: return x > y ? a : b;
-    case ReduceOp::kMinU32: return a < b ? a : b;
-    case ReduceOp::kMaxU32: return a > b ? a : b;
-    case ReduceOp::kAnd: return a & b;
-    case ReduceOp::kOr: return a | b;
-    case ReduceOp::kXor: return a ^ b;
+    case ReduceOp::kAdd:
+      return a + b;
+    case ReduceOp::kMinS32:
+      return x < y ? a : b;
+    case ReduceOp::kMaxS32:
+      return x > y ? a : b;
+    case ReduceOp::kMinU32:
+      return a < b ? a : b;
+    case ReduceOp::kMaxU32:
+      return a > b ? a : b;
+    case ReduceOp::kAnd:
+      return a & b;
+    case ReduceOp::kOr:
+      return a | b;
+    case ReduceOp::kXor:
+      return a ^ b;
     case ReduceOp::kMinF32:
       return std::bit_cast<uint32_t>(minimum_number(std::bit_cast<float>(a), std::bit_cast<float>(b)));
     case ReduceOp::kMaxF32:
@@ -208,9 +225,8 @@ void execute_reduce(const Record& record, Warp& warp, LaneMask mask) {
   synchronised(record, warp, mask, [&](LaneMask lanes) {
     const auto* a = warp.lanes<uint32_t>(record.a);
     uint32_t result = a[first_lane(lanes)];
-    for_lanes(lanes & (lanes - 1), [&](unsigned lane) {
-      result = reduce(static_cast<ReduceOp>(record.flags), result, a[lane]);
-    });
+    for_lanes(lanes & (lanes - 1),
+              [&](unsigned lane) { result = reduce(static_cast<ReduceOp>(record.flags), result, a[lane]); });
     for_lanes(lanes, [&](unsigned lane) { warp.lanes<uint32_t>(record.d)[lane] = result; });
   });
 }
@@ -237,8 +253,9 @@ void execute_barrier(const Record& record, Warp& warp, LaneMask mask) {
   const uint32_t expected = record.b == kNoOperand ? 0 : warp.lanes<uint32_t>(record.b)[lane];
   if (number >= kBarriers || expected % kLanes != 0) {
     return warp.fault(FaultKind::kBarrier, record, lane, 0, 0,
-                      number >= kBarriers ? fmt::format("there is no barrier {}", number)
-                                          : fmt::format("{} threads are no multiple of the warp size", expected));
+                      number >= kBarriers
+                          ? fmt::format("there is no barrier {}", number)
+                          : fmt::format("{} threads are no multiple of the warp size", expected));
   }
   warp.block->arrive(warp, record, mask, number, expected, !(record.flags & kBarrierArrive));
 }

@@ -13,7 +13,8 @@ void execute_is_space(const Record& record, Warp& warp, LaneMask mask);
 
 // The instructions with a membership mask take it from `immediate`, a LaneRef.
 enum class ShuffleMode : uint8_t { kUp, kDown, kBfly, kIdx };
-// d, a: value; b: lane; c: clamp and segment mask; `extra`: predicate that the source is in range, or kNoOperand.
+// d, a: value; b: lane; c: clamp and segment mask; `extra`: predicate that the source is in range, or
+// kNoOperand.
 void execute_shuffle(const Record& record, Warp& warp, LaneMask mask);
 enum class VoteMode : uint8_t { kAll, kAny, kUni, kBallot };
 // a: predicate; d: predicate, or the mask for a ballot.
@@ -28,8 +29,8 @@ void execute_elect(const Record& record, Warp& warp, LaneMask mask);
 void execute_sync_warp(const Record& record, Warp& warp, LaneMask mask);
 void execute_activemask(const Record& record, Warp& warp, LaneMask mask);
 
-// a: barrier number; b: thread count or kNoOperand; c: predicate of a reduction; d: its result; `extra`: 0 none,
-// 1 popc, 2 and, 3 or; `flags`: kBarrierArrive, kBarrierAligned.
+// a: barrier number; b: thread count or kNoOperand; c: predicate of a reduction; d: its result; `extra`: 0
+// none, 1 popc, 2 and, 3 or; `flags`: kBarrierArrive, kBarrierAligned.
 inline constexpr uint32_t kBarrierArrive = 1;
 inline constexpr uint32_t kBarrierAligned = 2;
 void execute_barrier(const Record& record, Warp& warp, LaneMask mask);

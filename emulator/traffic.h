@@ -20,7 +20,8 @@ struct Sectors {
 Sectors count_sectors(const uint64_t* addresses, LaneMask mask, unsigned bytes);
 
 struct Wavefronts {
-  // Passes over the banks: lanes are served together in groups of 128 bytes, and each bank gives one word a pass.
+  // Passes over the banks: lanes are served together in groups of 128 bytes, and each bank gives one word a
+  // pass.
   uint64_t needed = 0;
   // The distinct bytes of each group over 128, rounded up.
   uint64_t ideal = 0;

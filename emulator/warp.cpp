@@ -11,8 +11,8 @@
 namespace tenon::emulator {
 namespace {
 
-// Records that a fragment runs before another one of its warp gets a turn, and atomic accesses after which it is
-// taken to be waiting for somebody.
+// Records that a fragment runs before another one of its warp gets a turn, and atomic accesses after which it
+// is taken to be waiting for somebody.
 constexpr uint64_t kFragmentTurn = uint64_t{1} << 16;
 constexpr uint32_t kPollTurn = 64;
 
@@ -21,39 +21,66 @@ uint32_t special_value(SpecialRegister source, const Block& block, const Launch&
   const auto thread = block.thread_index(warp.thread_of(lane));
   const LaneMask bit = LaneMask{1} << lane;
   switch (source) {
-    case SpecialRegister::kTidX: return thread[0];
-    case SpecialRegister::kTidY: return thread[1];
-    case SpecialRegister::kTidZ: return thread[2];
-    case SpecialRegister::kNtidX: return launch.block[0];
-    case SpecialRegister::kNtidY: return launch.block[1];
-    case SpecialRegister::kNtidZ: return launch.block[2];
-    case SpecialRegister::kCtaidX: return block.block_index()[0];
-    case SpecialRegister::kCtaidY: return block.block_index()[1];
-    case SpecialRegister::kCtaidZ: return block.block_index()[2];
-    case SpecialRegister::kNctaidX: return launch.grid[0];
-    case SpecialRegister::kNctaidY: return launch.grid[1];
-    case SpecialRegister::kNctaidZ: return launch.grid[2];
-    case SpecialRegister::kLaneId: return lane;
-    case SpecialRegister::kWarpId: return warp.index;
-    case SpecialRegister::kNwarpId: return block.warp_count();
-    case SpecialRegister::kLanemaskEq: return bit;
-    case SpecialRegister::kLanemaskLt: return bit - 1;
-    case SpecialRegister::kLanemaskLe: return bit | (bit - 1);
-    case SpecialRegister::kLanemaskGt: return ~(bit | (bit - 1));
-    case SpecialRegister::kLanemaskGe: return ~(bit - 1);
-    case SpecialRegister::kSmId: return static_cast<uint32_t>(block.linear_block_index() % launch.multiprocessors);
-    case SpecialRegister::kNsmId: return launch.multiprocessors;
-    case SpecialRegister::kDynamicSharedSize: return static_cast<uint32_t>(launch.dynamic_shared_bytes);
-    case SpecialRegister::kTotalSharedSize: return static_cast<uint32_t>(block.shared_bytes());
-    case SpecialRegister::kGridId: return static_cast<uint32_t>(launch.grid_id);
-    case SpecialRegister::kZero: return 0;
+    case SpecialRegister::kTidX:
+      return thread[0];
+    case SpecialRegister::kTidY:
+      return thread[1];
+    case SpecialRegister::kTidZ:
+      return thread[2];
+    case SpecialRegister::kNtidX:
+      return launch.block[0];
+    case SpecialRegister::kNtidY:
+      return launch.block[1];
+    case SpecialRegister::kNtidZ:
+      return launch.block[2];
+    case SpecialRegister::kCtaidX:
+      return block.block_index()[0];
+    case SpecialRegister::kCtaidY:
+      return block.block_index()[1];
+    case SpecialRegister::kCtaidZ:
+      return block.block_index()[2];
+    case SpecialRegister::kNctaidX:
+      return launch.grid[0];
+    case SpecialRegister::kNctaidY:
+      return launch.grid[1];
+    case SpecialRegister::kNctaidZ:
+      return launch.grid[2];
+    case SpecialRegister::kLaneId:
+      return lane;
+    case SpecialRegister::kWarpId:
+      return warp.index;
+    case SpecialRegister::kNwarpId:
+      return block.warp_count();
+    case SpecialRegister::kLanemaskEq:
+      return bit;
+    case SpecialRegister::kLanemaskLt:
+      return bit - 1;
+    case SpecialRegister::kLanemaskLe:
+      return bit | (bit - 1);
+    case SpecialRegister::kLanemaskGt:
+      return ~(bit | (bit - 1));
+    case SpecialRegister::kLanemaskGe:
+      return ~(bit - 1);
+    case SpecialRegister::kSmId:
+      return static_cast<uint32_t>(block.linear_block_index() % launch.multiprocessors);
+    case SpecialRegister::kNsmId:
+      return launch.multiprocessors;
+    case SpecialRegister::kDynamicSharedSize:
+      return static_cast<uint32_t>(launch.dynamic_shared_bytes);
+    case SpecialRegister::kTotalSharedSize:
+      return static_cast<uint32_t>(block.shared_bytes());
+    case SpecialRegister::kGridId:
+      return static_cast<uint32_t>(launch.grid_id);
+    case SpecialRegister::kZero:
+      return 0;
   }
   return 0;
 }
 
 }  // namespace
 
-void Warp::start(Block& owner, const Program& code, std::byte* registers, uint32_t warp_index, LaneMask lane_mask) {
+void Warp::start(Block& owner, const Program& code, std::byte* registers, uint32_t warp_index,
+                 LaneMask lane_mask) {
   block = &owner;
   program = &code;
   bases[0] = registers;
@@ -304,7 +331,8 @@ bool Warp::synchronise(const Record& record, LaneMask mask, LaneMask needed, Lan
   joined = mask;
   if ((needed & ~mask) == 0) return true;
   for (const Fragment& fragment : fragments_) {
-    if (fragment.state == FragmentState::kAtSync && fragment.waiting == &record) joined |= fragment.waiting_mask;
+    if (fragment.state == FragmentState::kAtSync && fragment.waiting == &record)
+      joined |= fragment.waiting_mask;
   }
   if ((needed & ~joined) == 0) {
     for (Fragment& fragment : fragments_) {
@@ -342,7 +370,8 @@ void Warp::wait_at_barrier(const Record& record, LaneMask mask, uint32_t barrier
 
 bool Warp::waits_elsewhere(const Record& record, uint32_t barrier) const {
   for (const Fragment& fragment : fragments_) {
-    if (fragment.state == FragmentState::kAtBarrier && fragment.barrier == barrier && fragment.waiting != &record) {
+    if (fragment.state == FragmentState::kAtBarrier && fragment.barrier == barrier &&
+        fragment.waiting != &record) {
       return true;
     }
   }
@@ -364,8 +393,8 @@ std::string Warp::describe_waiting() const {
   for (const Fragment& fragment : fragments_) {
     if (fragment.state != FragmentState::kAtSync && fragment.state != FragmentState::kAtBarrier) continue;
     const InstructionInfo& info = program->instructions[fragment.waiting->instruction];
-    text += fmt::format("{}warp {}: lanes {:08x} wait at line {}: {}", text.empty() ? "" : "\n", index, fragment.mask,
-                        info.line, info.text);
+    text += fmt::format("{}warp {}: lanes {:08x} wait at line {}: {}", text.empty() ? "" : "\n", index,
+                        fragment.mask, info.line, info.text);
   }
   return text;
 }

@@ -1,9 +1,9 @@
 // A warp: its registers, and its lanes grouped into fragments that are at the same place.
 //
-// Divergence makes a tree of fragments. Where a branch divides the lanes, the fragment becomes the parent of two: it
-// waits at the branch's immediate post-dominator while its children run, collects the lanes that arrive there, and
-// goes on when no child is left. Only leaves run. Any leaf may run next, so a fragment that spins for another's lanes
-// does not starve it.
+// Divergence makes a tree of fragments. Where a branch divides the lanes, the fragment becomes the parent of
+// two: it waits at the branch's immediate post-dominator while its children run, collects the lanes that
+// arrive there, and goes on when no child is left. Only leaves run. Any leaf may run next, so a fragment that
+// spins for another's lanes does not starve it.
 #pragma once
 
 #include <cstddef>
@@ -77,14 +77,16 @@ class Warp {
   void return_lanes(LaneMask mask);
   void exit_lanes(LaneMask mask);
 
-  // Whether `mask`, with lanes that wait at the same record, has all of `needed`. If so the joined lanes are in
-  // `joined` and go on together with this fragment's; if not, this fragment waits and the handler must return.
+  // Whether `mask`, with lanes that wait at the same record, has all of `needed`. If so the joined lanes are
+  // in `joined` and go on together with this fragment's; if not, this fragment waits and the handler must
+  // return.
   bool synchronise(const Record& record, LaneMask mask, LaneMask needed, LaneMask& joined);
   // This fragment waits at a barrier of the block, behind the record.
   void wait_at_barrier(const Record& record, LaneMask mask, uint32_t barrier);
   // Whether lanes of this warp wait at the barrier in another instruction.
   bool waits_elsewhere(const Record& record, uint32_t barrier) const;
-  // The instruction at which only a part of the warp waits, though it is an aligned barrier; null if there is none.
+  // The instruction at which only a part of the warp waits, though it is an aligned barrier; null if there is
+  // none.
   const Record* divergent_barrier() const;
   // The fragments that wait at the barrier go on; `result` is called with each.
   template <class F>

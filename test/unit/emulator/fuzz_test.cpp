@@ -25,16 +25,37 @@ class Mutator {
 
  private:
   void change(std::string& text) {
-    static constexpr std::string_view kPieces[] = {
-        "{", "}", ";", ",", "[", "]", "(", ")", "%r1", "%rd1", "%p1", "0xFFFFFFFFFFFFFFFF", "4294967296", "-1", ".v4",
-        ".b64", ".b16", ".pred", ".param", ".shared", ".align 4096", "<99999999>", "%tid.x", "!", "|", "@", "0f7FC00000",
-        ".b8 x[1000000000];", "_", ".f32", ".local", "call", ".sat", ".reqntid 1024,1024,1024"};
+    static constexpr std::string_view kPieces[] = {"{",           "}",
+                                                   ";",           ",",
+                                                   "[",           "]",
+                                                   "(",           ")",
+                                                   "%r1",         "%rd1",
+                                                   "%p1",         "0xFFFFFFFFFFFFFFFF",
+                                                   "4294967296",  "-1",
+                                                   ".v4",         ".b64",
+                                                   ".b16",        ".pred",
+                                                   ".param",      ".shared",
+                                                   ".align 4096", "<99999999>",
+                                                   "%tid.x",      "!",
+                                                   "|",           "@",
+                                                   "0f7FC00000",  ".b8 x[1000000000];",
+                                                   "_",           ".f32",
+                                                   ".local",      "call",
+                                                   ".sat",        ".reqntid 1024,1024,1024"};
     const size_t at = below(text.size());
     switch (below(5)) {
-      case 0: text[at] = static_cast<char>(below(256)); break;
-      case 1: text.insert(at, kPieces[below(std::size(kPieces))]); break;
-      case 2: text.erase(at, below(12)); break;
-      case 3: text.insert(at, text.substr(below(text.size()), below(30))); break;
+      case 0:
+        text[at] = static_cast<char>(below(256));
+        break;
+      case 1:
+        text.insert(at, kPieces[below(std::size(kPieces))]);
+        break;
+      case 2:
+        text.erase(at, below(12));
+        break;
+      case 3:
+        text.insert(at, text.substr(below(text.size()), below(30)));
+        break;
       default: {
         // A word becomes another word of the text.
         const size_t from = below(text.size());
@@ -109,7 +130,8 @@ TEST(Fuzz, RandomBytesAndDeepNesting) {
   Device device;
   EXPECT_FALSE(device.load_module(module_text(".global .b8 x[4000000000][4000000000];")).has_value());
   EXPECT_FALSE(device.load_module(module_text(".entry k() { .local .b8 x[3000000]; ret; }")).has_value());
-  EXPECT_FALSE(device.load_module(module_text(".func f() { call f; ret; } .entry k() { call f; ret; }")).has_value());
+  EXPECT_FALSE(
+      device.load_module(module_text(".func f() { call f; ret; } .entry k() { call f; ret; }")).has_value());
 }
 
 }  // namespace

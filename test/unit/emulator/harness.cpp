@@ -24,15 +24,16 @@ KernelRun& KernelRun::array(Array& array) {
   const auto address = device_.allocate(array.bytes.size());
   EXPECT_TRUE(address.has_value());
   array.address = *address;
-  if (array.upload) EXPECT_TRUE(device_.write(array.address, array.bytes.data(), array.bytes.size()).has_value());
+  if (array.upload)
+    EXPECT_TRUE(device_.write(array.address, array.bytes.data(), array.bytes.size()).has_value());
   arrays_.push_back(&array);
   return value(array.address);
 }
 
 Result<LaunchReport> KernelRun::launch(std::string_view kernel) {
   TENON_TRY_ASSIGN(const auto module, device_.load_module(ptx_));
-  const Program* program = kernel.empty() && !module->kernels().empty() ? module->kernels()[0].get()
-                                                                        : module->kernel(kernel);
+  const Program* program =
+      kernel.empty() && !module->kernels().empty() ? module->kernels()[0].get() : module->kernel(kernel);
   if (program == nullptr) return fail(ErrorKind::kUsage, "no such kernel");
   std::vector<const void*> pointers;
   for (const auto& value : values_) pointers.push_back(value.data());

@@ -22,12 +22,16 @@ TEST(Llvm, VectorisedMap) {
   x[9] = 1;
   Array dx = Array::of(x), dy = Array::fresh(x.size() * 4);
   const LaunchReport report =
-      KernelRun(kernels()).grid(2).block(128).array(dx).array(dy).value(2.5f).value(1000).expect_ok("vector_map");
+      KernelRun(kernels()).grid(2).block(128).array(dx).array(dy).value(2.5f).value(1000).expect_ok(
+          "vector_map");
   const auto y = dy.values<float>();
-  const auto same = [](float a, float b) { return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (a != a && b != b); };
+  const auto same = [](float a, float b) {
+    return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (a != a && b != b);
+  };
   for (size_t i = 0; i < x.size(); ++i) {
     const float v = x[i];
-    const float expected[] = {std::fma(v, 2.5f, 1.0f), maximum(v, 2.5f), std::sqrt(v / 2.5f), v - std::floor(v)};
+    const float expected[] = {std::fma(v, 2.5f, 1.0f), maximum(v, 2.5f), std::sqrt(v / 2.5f),
+                              v - std::floor(v)};
     ASSERT_TRUE(same(y[i], expected[i % 4])) << i << ": " << y[i] << " " << expected[i % 4];
   }
   EXPECT_EQ(report.total.global_sectors, 250u);
@@ -44,7 +48,8 @@ TEST(Llvm, NarrowTypes) {
     i8[i] = static_cast<int8_t>(i * 37);
     i64[i] = int64_t{i} * 0x123456789ABCDEF - 0x7FFFFFFF;
   }
-  Array dh = Array::of(h), db = Array::of(bf), d8 = Array::of(i8), d64 = Array::of(i64), out = Array::fresh(12 * 64 * 4);
+  Array dh = Array::of(h), db = Array::of(bf), d8 = Array::of(i8), d64 = Array::of(i64),
+        out = Array::fresh(12 * 64 * 4);
   KernelRun(kernels()).block(64).array(dh).array(db).array(d8).array(d64).array(out).expect_ok("types");
   const auto y = out.values<uint32_t>();
   const int table[] = {3, -5, 7, 11};

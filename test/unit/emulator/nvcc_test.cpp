@@ -56,8 +56,16 @@ TEST(Nvcc, TiledMatmul) {
   const int m = 37, n = 50, k = 41;
   const auto a = random_floats(m * k, -1, 1), b = random_floats(k * n, -1, 1, 2);
   Array da = Array::of(a), db = Array::of(b), dc = Array::fresh(m * n * 4);
-  const LaunchReport report = KernelRun(kernels()).grid(4, 3).block(16, 16).array(da).array(db).array(dc).value(m)
-                                  .value(n).value(k).expect_ok("matmul");
+  const LaunchReport report = KernelRun(kernels())
+                                  .grid(4, 3)
+                                  .block(16, 16)
+                                  .array(da)
+                                  .array(db)
+                                  .array(dc)
+                                  .value(m)
+                                  .value(n)
+                                  .value(k)
+                                  .expect_ok("matmul");
   const auto c = dc.values<float>();
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
@@ -71,14 +79,25 @@ TEST(Nvcc, TiledMatmul) {
 
 TEST(Nvcc, Layernorm) {
   const int rows = 4, columns = 777;
-  const auto x = random_floats(rows * columns, -3, 5), g = random_floats(columns, 0, 2, 3), b = random_floats(columns, -1, 1, 4);
+  const auto x = random_floats(rows * columns, -3, 5), g = random_floats(columns, 0, 2, 3),
+             b = random_floats(columns, -1, 1, 4);
   Array dx = Array::of(x), dg = Array::of(g), db = Array::of(b), dy = Array::fresh(x.size() * 4);
-  KernelRun(kernels()).grid(rows).block(256).shared(64).array(dx).array(dg).array(db).array(dy).value(columns)
-      .value(1e-5f).expect_ok("layernorm");
+  KernelRun(kernels())
+      .grid(rows)
+      .block(256)
+      .shared(64)
+      .array(dx)
+      .array(dg)
+      .array(db)
+      .array(dy)
+      .value(columns)
+      .value(1e-5f)
+      .expect_ok("layernorm");
   const auto y = dy.values<float>();
   for (int r = 0; r < rows; ++r) {
     double s = 0, q = 0;
-    for (int i = 0; i < columns; ++i) s += x[r * columns + i], q += double{x[r * columns + i]} * x[r * columns + i];
+    for (int i = 0; i < columns; ++i)
+      s += x[r * columns + i], q += double{x[r * columns + i]} * x[r * columns + i];
     const double mean = s / columns, scale = 1 / std::sqrt(q / columns - mean * mean + 1e-5);
     for (int i = 0; i < columns; ++i) {
       ASSERT_NEAR(y[r * columns + i], (x[r * columns + i] - mean) * scale * g[i] + b[i], 1e-4);
@@ -92,7 +111,8 @@ TEST(Nvcc, Transpose) {
   std::iota(x.begin(), x.end(), 0.0f);
   Array dx = Array::of(x), dy = Array::fresh(x.size() * 4);
   const LaunchReport report =
-      KernelRun(kernels()).grid(2, 3).block(32, 8).array(dx).array(dy).value(rows).value(columns).expect_ok("transpose");
+      KernelRun(kernels()).grid(2, 3).block(32, 8).array(dx).array(dy).value(rows).value(columns).expect_ok(
+          "transpose");
   const auto y = dy.values<float>();
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < columns; ++c) ASSERT_EQ(y[c * rows + r], x[r * columns + c]);
@@ -134,7 +154,8 @@ TEST(Nvcc, SingleFunctions) {
     near(12, i, std::cbrt(v), 1e-6);
     near(13, i, std::atan2(v, 0.7), 1e-6);
     ASSERT_EQ(y[10 * n + i], std::fmod(x[i], 1.3f)) << x[i];
-    ASSERT_EQ(y[11 * n + i], std::fma(std::rint(x[i] * 0.5f), 8.0f, std::floor(x[i])) + std::trunc(x[i])) << x[i];
+    ASSERT_EQ(y[11 * n + i], std::fma(std::rint(x[i] * 0.5f), 8.0f, std::floor(x[i])) + std::trunc(x[i]))
+        << x[i];
     if (std::abs(v) < 80) near(3, i, std::exp(v), 1e-6);
   }
 }
@@ -185,8 +206,12 @@ TEST(Nvcc, PackedHalves) {
       return encode<Float16>(std::fma(value(a), value(b), std::max(value(a), value(b))));
     };
     ASSERT_EQ(y[i], on_halves(x[i], z[i], fma));
-    ASSERT_EQ(y[2 * n + i], on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) { return encode<Float16>(value(a) + value(b)); }));
-    ASSERT_EQ(y[3 * n + i], on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) { return encode<Float16>(value(a) * value(b)); }));
+    ASSERT_EQ(y[2 * n + i], on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) {
+                return encode<Float16>(value(a) + value(b));
+              }));
+    ASSERT_EQ(y[3 * n + i], on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) {
+                return encode<Float16>(value(a) * value(b));
+              }));
     const uint32_t low = encode<Float16>(double{f32_from_f16(static_cast<uint16_t>(x[i])) * 3.f});
     ASSERT_EQ(y[5 * n + i] & 0xFFFF, low);
   }
@@ -200,8 +225,11 @@ TEST(Nvcc, PackedBfloats) {
   const auto y = dy.values<uint32_t>();
   const auto value = [](uint16_t bits) { return static_cast<double>(f32_from_bf16(bits)); };
   for (int i = 0; i < n; ++i) {
-    ASSERT_EQ(y[2 * n + i], on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) { return encode<BFloat16>(value(a) * value(b)); }));
-    ASSERT_EQ(y[3 * n + i], on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) { return value(a) < value(b) ? a : b; }));
+    ASSERT_EQ(y[2 * n + i], on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) {
+                return encode<BFloat16>(value(a) * value(b));
+              }));
+    ASSERT_EQ(y[3 * n + i],
+              on_halves(x[i], z[i], [&](uint16_t a, uint16_t b) { return value(a) < value(b) ? a : b; }));
   }
 }
 
@@ -220,23 +248,28 @@ TEST(Nvcc, Integers) {
     const int a = x[i], b = z[i];
     const auto u = static_cast<unsigned>(a), v = static_cast<unsigned>(b);
     const long long p = static_cast<long long>(a) * b + a;
-    const long long q = static_cast<long long>(static_cast<unsigned long long>(static_cast<long long>(b)) << 20) | 1;
+    const long long q =
+        static_cast<long long>(static_cast<unsigned long long>(static_cast<long long>(b)) << 20) | 1;
     ASSERT_EQ(y[0 * n + i], b ? static_cast<long long>(a) / b : 0);
     ASSERT_EQ(y[1 * n + i], b ? static_cast<long long>(a) % b : 0);
     ASSERT_EQ(y[2 * n + i], p / q);
     ASSERT_EQ(y[3 * n + i], p % q);
     ASSERT_EQ(y[4 * n + i], v ? u / v : 0);
-    ASSERT_EQ(y[5 * n + i], std::popcount(u) + 100 * std::countl_zero(v) + 10000 * (u ? std::countr_zero(u) + 1 : 0));
+    ASSERT_EQ(y[5 * n + i],
+              std::popcount(u) + 100 * std::countl_zero(v) + 10000 * (u ? std::countr_zero(u) + 1 : 0));
     ASSERT_EQ(y[6 * n + i], static_cast<int>(static_cast<long long>(a) * b >> 32));
     ASSERT_EQ(static_cast<unsigned long long>(y[7 * n + i]),
               static_cast<unsigned long long>(p) / static_cast<unsigned long long>(q | 1));
-    ASSERT_EQ(y[9 * n + i], static_cast<long long>(static_cast<unsigned>(((static_cast<unsigned long long>(v) << 32 | u) << (a & 31)) >> 32)));
+    ASSERT_EQ(y[9 * n + i], static_cast<long long>(static_cast<unsigned>(
+                                ((static_cast<unsigned long long>(v) << 32 | u) << (a & 31)) >> 32)));
     ASSERT_EQ(y[10 * n + i], static_cast<long long>(static_cast<__int128>(p) * q >> 64));
     ASSERT_EQ(y[11 * n + i], static_cast<long long>(static_cast<unsigned>(std::min(a, b)) + std::max(u, v)));
     int dot = a;
-    for (int k = 0; k < 4; ++k) dot += static_cast<signed char>(u >> (8 * k)) * static_cast<signed char>(v >> (8 * k));
+    for (int k = 0; k < 4; ++k)
+      dot += static_cast<signed char>(u >> (8 * k)) * static_cast<signed char>(v >> (8 * k));
     ASSERT_EQ(y[12 * n + i], dot);
-    ASSERT_EQ(y[13 * n + i], static_cast<short>(a) * static_cast<short>(b) + static_cast<signed char>(a) + static_cast<unsigned char>(b));
+    ASSERT_EQ(y[13 * n + i], static_cast<short>(a) * static_cast<short>(b) + static_cast<signed char>(a) +
+                                 static_cast<unsigned char>(b));
     ASSERT_EQ(y[14 * n + i], a >> (b & 31));
     ASSERT_EQ(y[15 * n + i], p >> (b & 63));
   }
@@ -293,12 +326,23 @@ TEST(Nvcc, CallsLocalMemoryAndSwitches) {
     for (int j = 0; j < 8; ++j) local[(j + i) & 7] = poly(x[i], j) * table[j];
     float v = i & 1 ? poly(x[i], i & 7) : local[i & 7];
     switch (i % 6) {
-      case 0: v += 1; break;
-      case 1: v *= 2; break;
-      case 2: v = poly(v, 2); break;
-      case 3: v -= local[3]; break;
-      case 4: v = -v; break;
-      default: v = table[i & 7];
+      case 0:
+        v += 1;
+        break;
+      case 1:
+        v *= 2;
+        break;
+      case 2:
+        v = poly(v, 2);
+        break;
+      case 3:
+        v -= local[3];
+        break;
+      case 4:
+        v = -v;
+        break;
+      default:
+        v = table[i & 7];
     }
     ASSERT_EQ(y[i], v) << i;
   }
@@ -320,9 +364,12 @@ TEST(Nvcc, AsynchronousCopies) {
 }
 
 TEST(Nvcc, Atomics) {
-  Array f = Array::of(std::vector<float>{2}), d = Array::of(std::vector<double>{1}), u = Array::of(std::vector<unsigned>{5, 0, 3, 0});
-  Array l = Array::of(std::vector<long long>{1, 0}), h = Array::of(std::vector<uint32_t>{0}), s = Array::of(std::vector<unsigned>(8, 0));
-  KernelRun(kernels()).grid(4).block(64).array(f).array(d).array(u).array(l).array(h).array(s).expect_ok("atomics");
+  Array f = Array::of(std::vector<float>{2}), d = Array::of(std::vector<double>{1}),
+        u = Array::of(std::vector<unsigned>{5, 0, 3, 0});
+  Array l = Array::of(std::vector<long long>{1, 0}), h = Array::of(std::vector<uint32_t>{0}),
+        s = Array::of(std::vector<unsigned>(8, 0));
+  KernelRun(kernels()).grid(4).block(64).array(f).array(d).array(u).array(l).array(h).array(s).expect_ok(
+      "atomics");
   EXPECT_EQ(f.values<float>()[0], 258);
   EXPECT_EQ(d.values<double>()[0], 129);
   EXPECT_EQ(u.values<unsigned>()[0], 255u * 3);

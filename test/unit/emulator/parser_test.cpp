@@ -1,6 +1,7 @@
+#include "emulator/parser.h"
+
 #include <gtest/gtest.h>
 
-#include "emulator/parser.h"
 #include "test/unit/emulator/harness.h"
 
 namespace tenon::emulator::test {
@@ -47,10 +48,13 @@ TEST(Parser, UnknownInstructionsFailAtLoad) {
   const std::string head = ".version 8.0\n.target sm_80\n.address_size 64\n";
   EXPECT_EQ(load_error(head + ".entry k() {\n .reg .b32 %r<2>;\n  frob.b32 %r1, 1;\n}"),
             "PTX line 6, column 3: unknown instruction 'frob.b32 %r1, 1'");
-  EXPECT_EQ(load_error(head + ".entry k() {\n .reg .b32 %r<2>;\n  add.odd.u32 %r1, 1, 2;\n}"),
-            "PTX line 6, column 3: unknown instruction 'add.odd.u32 %r1, 1, 2': '.odd' is not supported here");
-  EXPECT_EQ(load_error(head + ".entry k() {\n  bra nowhere;\n}"), "PTX line 5, column 7: unknown label 'nowhere'");
-  EXPECT_EQ(load_error(head + ".entry k() {\n  ret\n}"), "PTX line 6, column 1: expected an operand, not '}'");
+  EXPECT_EQ(
+      load_error(head + ".entry k() {\n .reg .b32 %r<2>;\n  add.odd.u32 %r1, 1, 2;\n}"),
+      "PTX line 6, column 3: unknown instruction 'add.odd.u32 %r1, 1, 2': '.odd' is not supported here");
+  EXPECT_EQ(load_error(head + ".entry k() {\n  bra nowhere;\n}"),
+            "PTX line 5, column 7: unknown label 'nowhere'");
+  EXPECT_EQ(load_error(head + ".entry k() {\n  ret\n}"),
+            "PTX line 6, column 1: expected an operand, not '}'");
   EXPECT_EQ(load_error(".version 8.0\n.target sm_90a\n.address_size 64\n"),
             "the module is for sm_90a, the emulated device is sm_80");
 }
