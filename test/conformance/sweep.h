@@ -1,0 +1,49 @@
+// The sizes at which a kernel is tried, and everything that is tried at each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "subject.h"
+
+namespace tenon::conformance {
+
+struct SweepOptions {
+  // Sizes of an axis; one axis at a time takes each of them, the others being `others`.
+  std::vector<int64_t> sizes = {0,  1,  2,  3,   4,   5,   7,   8,   16,   17,   31,   32,
+                                33, 63, 64, 65, 127, 128, 129, 256, 1000, 1023, 1024, 1025};
+  std::vector<int64_t> others = {3, 64};
+  // Sizes that only this symbol takes, the others being 3: the length of rows.
+  std::string long_symbol;
+  std::vector<int64_t> long_sizes;
+  // Symbols that do not vary: index scalars, and dimensions fixed when compiling.
+  Sizes fixed;
+  int random_shapes = 50;
+  // The product of all symbols is at most this: others are made smaller, and a case that is still larger is
+  // left out.
+  int64_t most_points = 300'000;
+};
+
+// What to try, without duplicates, in the order of the options.
+std::vector<Sizes> sweep_sizes(const ir::Kernel& kernel, const SweepOptions& options);
+
+struct SweepResult {
+  // At most some of them in full, the others counted.
+  std::vector<std::string> failures;
+  int64_t failed = 0;
+  int64_t cases = 0;
+  int64_t launches = 0;
+  int64_t elements = 0;
+  int64_t ambiguous = 0;
+  // Variants that no case admitted, as "step: variant".
+  std::vector<std::string> never_run;
+
+  std::string text() const;
+};
+
+// At each of the sizes: random inputs and small integers; every variant that accepts the launch; each buffer
+// moved by one element; and once without poison, so that a read of what nobody wrote is a fault.
+SweepResult sweep(Subject& subject, const std::vector<Sizes>& sizes);
+
+}  // namespace tenon::conformance
