@@ -13,6 +13,7 @@
 #include "tools/command.h"
 #include "tools/kernels.h"
 #include "tools/ptx_module.h"
+#include "tools/ptxas.h"
 #include "tools/stopwatch.h"
 
 namespace tenon::tools {
@@ -81,7 +82,12 @@ Result<std::string> emit(const Options& options, ParsedSource& parsed, std::vect
   if (options.emit == "llvm") return llvm_text(compiled);
   TENON_TRY_ASSIGN(std::vector<runtime::Program> programs, lower_all(compiled));
   stopwatch.lap("lower and generate code");
-  return options.emit == "json" ? json_text(programs) : ptx_module(programs);
+  if (options.emit == "json") return json_text(programs);
+  std::string ptx = ptx_module(programs);
+  if (options.emit == "ptx") return ptx;
+  TENON_TRY_ASSIGN(Assembled assembled, assemble(ptx, programs[0].target));
+  stopwatch.lap("ptxas");
+  return std::move(assembled.cubin);
 }
 
 Result<ExitStatus> compile(const Options& options) {
@@ -111,8 +117,9 @@ void add_options(CLI::App& app, Options& options) {
   app.add_option("-o,--output", options.output, "Where to write; the standard output by default")
       ->type_name("FILE")
       ->group("Output");
-  app.add_option("--emit", options.emit, "What to write: ast, tensor-ir, llvm, ptx (the default) or json")
-      ->check(one_of({"ast", "tensor-ir", "llvm", "ptx", "json"}))
+  app.add_option("--emit", options.emit,
+                 "What to write: ast, tensor-ir, llvm, ptx (the default), json or cubin")
+      ->check(one_of({"ast", "tensor-ir", "llvm", "ptx", "json", "cubin"}))
       ->type_name("FORM")
       ->group("Output");
   app.add_flag("--line-info", options.line_info, "Let debuggers and profilers find the source lines")

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/compiler.h"
+#include "ir/printer.h"
+#include "tools/command.h"
+#include "tools/kernels.h"
+#include "tools/ptx_module.h"
+#include "tools/ptxas.h"
+#include "tools/traffic.h"
+
+namespace tenon::tools {
+namespace {
+
+struct Options {
+  KernelOptions kernel;
+};
+
+using Resources = std::map<std::string, EntryResources>;
+
+std::string size_text(const runtime::Program& program, const runtime::SizeExpr& size) {
+  return runtime::to_text(size, runtime::symbol_names(program));
+}
+
+std::string resources_text(const EntryResources& resources) {
+  std::string text = fmt::format("{} registers", resources.registers);
+  if (resources.static_shared > 0)
+    text += fmt::format(", {} bytes of static shared memory", resources.static_shared);
+  if (resources.stack > 0) text += fmt::format(", {} bytes of stack", resources.stack);
+  if (resources.spill_stores + resources.spill_loads > 0)
+    text +=
+        fmt::format(", spills: {} bytes stored, {} loaded", resources.spill_stores, resources.spill_loads);
+  return text;
+}
+
+void print_variant(const runtime::Program& program, const runtime::Variant& variant,
+                   const Resources& resources) {
+  fmt::print("    variant {}\n", variant.name);
+  fmt::print("      guard     {}\n", runtime::to_text(variant.guard, program));
+  fmt::print("      schedule  {}\n", variant.schedule);
+  for (const std::string& remark : variant.remarks) fmt::print("      note      {}\n", remark);
+  for (const runtime::WorkspaceBuffer& buffer : variant.code->workspace)
+    fmt::print("      workspace {}: {} bytes\n", buffer.name, size_text(program, buffer.bytes));
+  for (const runtime::Launch& launch : variant.code->launches) {
+    fmt::print("      launch    {}: grid {}, block {}, shared {} bytes\n", launch.entry,
+               size_text(program, launch.grid), launch.block, size_text(program, launch.dynamic_shared));
+    if (auto found = resources.find(launch.entry); found != resources.end())
+      fmt::print("                {}\n", resources_text(found->second));
+  }
+}
+
+void print_step(const api::CompiledKernel& compiled, const runtime::Program& program, size_t index,
+                const Resources& resources) {
+  const ir::Kernel& kernel = compiled.kernel();
+  const runtime::Step& step = program.steps[index];
+  fmt::print("  step {} {}\n", index, step.name);
+  const ir::Group& group = kernel.groups[compiled.plan().steps[index].group];
+  std::vector<std::string> names = defined_names(kernel, group);
+  fmt::print("    computes {}{}\n", fmt::join(names, ", "), names.size() > 1 ? " in one pass" : "");
+  fmt::print("    memory   {}\n", traffic_text(kernel, group));
+  for (const std::string& remark : step.remarks) fmt::print("    note     {}\n", remark);
+  for (const runtime::Variant& variant : step.variants) print_variant(program, variant, resources);
+}
+
+// Registers and spills of every entry, where ptxas is at hand; a failure of it is told and is none of ours.
+Resources assembled_resources(const runtime::Program& program) {
+  if (!has_ptxas()) return {};
+  Result<Assembled> assembled = assemble(ptx_module({program}), program.target);
+  if (assembled) return std::move(assembled->entries);
+  print_error(assembled.error().message);
+  return {};
+}
+
+Result<void> explain_kernel(const ir::Kernel& kernel, const Target& target) {
+  api::CompiledKernel compiled(kernel, {.target = &target}, nullptr);
+  TENON_TRY_ASSIGN(runtime::Program program, compiled.lower_all());
+  Resources resources = assembled_resources(program);
+  size_t steps = program.steps.size();
+  fmt::print("kernel {} for {}: {} step{}\n", program.name, program.target, steps, steps == 1 ? "" : "s");
+  fmt::print("  least memory traffic: {}\n", least_traffic_text(compiled.kernel()));
+  for (const std::string& remark : program.remarks) fmt::print("  note {}\n", remark);
+  for (const runtime::WorkspaceBuffer& buffer : program.workspace)
+    fmt::print("  workspace {}: {} bytes\n", buffer.name, size_text(program, buffer.bytes));
+  for (size_t i = 0; i < steps; ++i) print_step(compiled, program, i, resources);
+  return {};
+}
+
+Result<ExitStatus> explain(const Options& options) {
+  TENON_TRY_ASSIGN(ParsedSource parsed, parse_source(options.kernel.source));
+  TENON_TRY_ASSIGN(frontend::CheckOptions settings, settings_of(options.kernel));
+  TENON_TRY_ASSIGN(CheckedKernels checked, check_kernels(parsed, options.kernel, settings));
+  for (const ir::Kernel& kernel : checked.kernels)
+    TENON_TRY(explain_kernel(kernel, target_of(options.kernel)));
+  return checked.has_errors ? kFailed : kOk;
+}
+
+}  // namespace
+
+Command add_explain(CLI::App& parent) {
+  CLI::App* app =
+      parent.add_subcommand("explain", "Tell how a program is run: steps, fusion, schedules, memory");
+  auto options = std::make_shared<Options>();
+  add_kernel_options(*app, options->kernel);
+  app->footer("Example:\n  tenon explain examples/softmax.tn --set N=4096");
+  return {app, [options] {
+            Result<ExitStatus> status = explain(*options);
+            return status ? *status : failed(status.error());
+          }};
+}
+
+}  // namespace tenon::tools

@@ -1,0 +1,97 @@
+#include "tools/traffic.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <set>
+#include <vector>
+
+namespace tenon::tools {
+namespace {
+
+// In order of first use.
+struct Traffic {
+  std::vector<ir::TensorId> read;
+  std::vector<ir::TensorId> written;
+};
+
+void add_once(std::vector<ir::TensorId>& tensors, std::set<ir::TensorId>& seen, ir::TensorId id) {
+  if (seen.insert(id).second) tensors.push_back(id);
+}
+
+// What `ops` read and do not define, and what they define that is a result or in `used_elsewhere`.
+Traffic traffic_of(const ir::Kernel& kernel, const std::vector<ir::TensorOpId>& ops,
+                   const std::set<ir::TensorId>& used_elsewhere) {
+  std::set<ir::TensorId> defined;
+  for (ir::TensorOpId id : ops)
+    for (const ir::OpOutput& output : kernel.ops[id].outputs) defined.insert(output.tensor);
+  Traffic traffic;
+  std::set<ir::TensorId> seen;
+  for (ir::TensorOpId id : ops) {
+    for (const ir::Instruction& instruction : kernel.ops[id].body)
+      if (instruction.op == ir::Opcode::kRead && !defined.contains(instruction.tensor))
+        add_once(traffic.read, seen, instruction.tensor);
+    for (const ir::OpOutput& output : kernel.ops[id].outputs)
+      if (kernel.tensors[output.tensor].role == ir::Tensor::Role::kResult ||
+          used_elsewhere.contains(output.tensor))
+        add_once(traffic.written, seen, output.tensor);
+  }
+  return traffic;
+}
+
+std::string bytes_text(ir::Kernel& kernel, ir::TensorId id) {
+  const ir::Tensor& tensor = kernel.tensors[id];
+  ir::IndexId bytes = kernel.index.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element));
+  std::string size = kernel.index.to_text(bytes, [&](const ir::IndexNode& atom) {
+    return atom.kind == ir::IndexKind::kSymbol ? kernel.symbols[ir::SymbolId(atom.reference)].name
+                                               : std::string("?");
+  });
+  return fmt::format("{} ({} bytes)", tensor.name, size);
+}
+
+std::string list_text(ir::Kernel& kernel, const std::vector<ir::TensorId>& tensors) {
+  std::vector<std::string> texts;
+  for (ir::TensorId id : tensors) texts.push_back(bytes_text(kernel, id));
+  return texts.empty() ? "nothing" : fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::string text_of(const ir::Kernel& kernel, const Traffic& traffic) {
+  // Sizes are expressions of the kernel's pool, which grows.
+  ir::Kernel scratch = kernel;
+  return fmt::format("reads {}, writes {}", list_text(scratch, traffic.read),
+                     list_text(scratch, traffic.written));
+}
+
+// The tensors that operations outside of the group read.
+std::set<ir::TensorId> read_elsewhere(const ir::Kernel& kernel, const ir::Group& group) {
+  std::set<ir::TensorOpId> own(group.ops.begin(), group.ops.end());
+  std::set<ir::TensorId> read;
+  for (uint32_t i = 0; i < kernel.ops.size(); ++i) {
+    if (own.contains(ir::TensorOpId(i))) continue;
+    for (const ir::Instruction& instruction : kernel.ops[ir::TensorOpId(i)].body)
+      if (instruction.op == ir::Opcode::kRead) read.insert(instruction.tensor);
+  }
+  return read;
+}
+
+}  // namespace
+
+std::vector<std::string> defined_names(const ir::Kernel& kernel, const ir::Group& group) {
+  std::vector<std::string> names;
+  for (ir::TensorOpId id : group.ops)
+    for (const ir::OpOutput& output : kernel.ops[id].outputs)
+      names.push_back(kernel.tensors[output.tensor].name);
+  return names;
+}
+
+std::string traffic_text(const ir::Kernel& kernel, const ir::Group& group) {
+  return text_of(kernel, traffic_of(kernel, group.ops, read_elsewhere(kernel, group)));
+}
+
+std::string least_traffic_text(const ir::Kernel& kernel) {
+  std::vector<ir::TensorOpId> all;
+  for (uint32_t i = 0; i < kernel.ops.size(); ++i) all.emplace_back(i);
+  return text_of(kernel, traffic_of(kernel, all, {}));
+}
+
+}  // namespace tenon::tools
