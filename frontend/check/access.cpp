@@ -67,14 +67,20 @@ bool Accesses::within(const Variable& variable, const Read& read, size_t positio
     return true;
   }
   if (verdict.launch_check.valid() && add_clause(verdict.launch_check, span, true)) return true;
-  report_out_of_bounds(variable, read, position, verdict, span);
+  if (!has_mistake(guard)) report_out_of_bounds(variable, read, position, verdict, span);
+  return false;
+}
+
+bool Accesses::has_mistake(GuardId guard) const {
+  for (; guard.valid(); guard = instance_.nodes[guard].outer)
+    if (instance_.nodes[instance_.nodes[guard].condition].is_error()) return true;
   return false;
 }
 
 bool Accesses::add_clause(prove::ConditionId condition, Span span, bool implicit) {
   if (std::ranges::find(clauses_, condition) != clauses_.end()) return true;
   const std::optional<ir::IndexId> index = terms_.to_index(condition);
-  if (!index) return false;
+  if (!index || terms_.holds(terms_.store().logical_not(condition))) return false;
   clauses_.push_back(condition);
   ir::WhereClause clause;
   clause.condition = *index;

@@ -22,10 +22,12 @@ class Accesses {
   NodeId read(const Variable& variable, std::vector<NodeId> subscripts, NodeId fallback, GuardId guard,
               Span span);
 
-  // Adds a launch check for a condition over dimensions and scalars; false if it cannot be said as one.
+  // Adds a launch check for a condition over dimensions and scalars; false if it cannot be said as
+  // one, or never holds.
   bool add_clause(prove::ConditionId condition, Span span, bool implicit);
 
  private:
+  bool has_mistake(GuardId guard) const;
   bool plainly_within(NodeId subscript, ir::IndexId dimension) const;
   bool within(const Variable& variable, const Read& read, size_t position, GuardId guard, Span span,
               bool& needs_guard);

@@ -52,8 +52,10 @@ NodeId Elaborator::widened_in(const Context& context, NodeId value) {
 }
 
 Context Elaborator::guarded(const Context& context, NodeId condition, bool negated) {
+  // A guard with a mistake is one all the same: what it may have shown is not missed.
+  const NodeId fact = nodes_[condition].is_bool() ? condition : nodes_.error();
   Context inner = context;
-  if (nodes_[condition].is_bool()) inner.guard = nodes_.guard({context.guard, condition, negated});
+  inner.guard = nodes_.guard({context.guard, fact, negated});
   return inner;
 }
 
@@ -120,7 +122,7 @@ NodeId Elaborator::name_value(const Context& context, const Entity& entity, std:
   return accesses_.read(variable, {}, NodeId(), context.guard, span);
 }
 
-void Elaborator::report_unknown_name(const Context& context, std::string_view name, Span span) {
+void Elaborator::report_unknown_name(const Context& context, std::string_view name, Span span, bool access) {
   if (instance_.incomplete) return;
   Diagnostic& d = instance_.report(DiagnosticId::kUnknownName, span, name);
   const std::string_view similar = did_you_mean(name, context.scope->visible_names());
@@ -128,6 +130,8 @@ void Elaborator::report_unknown_name(const Context& context, std::string_view na
     d.fix(span, std::string(similar), fmt::format("did you mean `{}`?", similar));
   } else if (instance_.functions.find(name) != nullptr || function_by_name(name)) {
     d.note(fmt::format("`{}` is a function; call it with arguments in parentheses", name));
+  } else if (access) {
+    d.note("a tensor is a parameter, or is defined by a statement before");
   } else {
     d.note(
         "an index stands on the left of `=` or in the brackets of a reduction; a dimension in the type of a "
@@ -232,7 +236,7 @@ void Elaborator::step(const Access& access) {
 const Variable* Elaborator::accessed_variable(const Context& context, const Access& access) {
   const Entity* entity = context.scope->find(access.tensor.text);
   if (entity == nullptr) {
-    report_unknown_name(context, access.tensor.text, access.tensor.span);
+    report_unknown_name(context, access.tensor.text, access.tensor.span, true);
     return nullptr;
   }
   if (entity->kind == EntityKind::kPoison) return nullptr;
@@ -289,8 +293,8 @@ std::optional<std::vector<NodeId>> Elaborator::subscripts_of(const Context& cont
   }
   const size_t rank = variable.shape.size();
   if (subscripts.size() == rank) return subscripts;
-  Diagnostic& d =
-      instance_.report(DiagnosticId::kSubscriptCount, span, variable.name, rank, subscripts.size());
+  Diagnostic& d = instance_.report(DiagnosticId::kSubscriptCount, span, variable.name,
+                                   counted(rank, "dimension"), counted(subscripts.size(), "subscript"));
   d.label(variable.span, fmt::format("`{}` is {}", variable.name, instance_.shape_text(variable.shape)));
   return std::nullopt;
 }

@@ -48,8 +48,8 @@ class Elaborator {
   // The expression's typed form; the error node after a report; untyped if it consists of literals.
   NodeId elaborate(const Context& context, ExprId root);
 
-  // Reports a name that means nothing here, with what may have been meant.
-  void report_unknown_name(const Context& context, std::string_view name, Span span);
+  // Reports a name that means nothing here, with what may have been meant; `access`: it has subscripts.
+  void report_unknown_name(const Context& context, std::string_view name, Span span, bool access = false);
   // Whether an index of that name may be introduced; a visible name of the same spelling is reported.
   bool check_new_index(const Scope& scope, const Name& name);
   // The type that a name or keyword stands for; reports unknown names and generics without a type.

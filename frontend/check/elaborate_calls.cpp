@@ -73,10 +73,16 @@ void Elaborator::step(const Call& call) {
       if (!instance_.incomplete) report_unknown_function(instance_, call.callee);
       return finish(nodes_.error());
     }
+    if (!is_cast && !builtin && !is_shapeless(*function->module, **function)) {
+      Diagnostic& d = instance_.report(DiagnosticId::kShapedFunctionInExpression, span, call.callee.text);
+      d.label((*function)->signature.name.span, "it takes or gives whole tensors");
+      d.note(fmt::format("a call on tensors stands alone, on names: `p = {}(s)`", call.callee.text));
+      return finish(nodes_.error());
+    }
     const size_t arity = is_cast ? 1 : builtin ? *builtin : (*function)->signature.params.size();
     if (arity != arguments.size()) {
-      Diagnostic& d =
-          instance_.report(DiagnosticId::kArgumentCount, span, call.callee.text, arity, arguments.size());
+      Diagnostic& d = instance_.report(DiagnosticId::kArgumentCount, span, call.callee.text,
+                                       counted(arity, "argument"), arguments.size());
       if (!is_cast && !builtin) d.label((*function)->signature.name.span, "defined here");
       return finish(nodes_.error());
     }
@@ -118,12 +124,6 @@ bool Elaborator::begin_function(const Call& call, const FunctionRef& function) {
   const Span span = module()[frame().id].span;
   const std::string_view name = function->signature.name.text;
   if (!function->complete) return false;
-  if (!is_shapeless(*function.module, *function)) {
-    Diagnostic& d = instance_.report(DiagnosticId::kShapedFunctionInExpression, span, name);
-    d.label(function->signature.name.span, "it takes or gives whole tensors");
-    d.note(fmt::format("a call on tensors stands alone, on names: `p = {}(s)`", name));
-    return false;
-  }
   for (const ActiveCall* active = context.call; active != nullptr; active = active->outer) {
     if (&*active->function != &*function) continue;
     instance_.report(DiagnosticId::kRecursion, span, name)

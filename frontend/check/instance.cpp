@@ -16,6 +16,10 @@ const FunctionRef* FunctionTable::find(std::string_view name) const {
   return found == functions_.end() ? nullptr : &found->second;
 }
 
+std::string counted(size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 bool is_shapeless(const Module& module, const Function& function) {
   auto scalar = [](const Param& param) { return param.type.scalar(); };
   return std::ranges::all_of(function.signature.params, scalar) &&

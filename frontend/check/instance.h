@@ -41,6 +41,9 @@ class FunctionTable {
   std::vector<std::string_view> names_;
 };
 
+// "1 subscript", "2 subscripts".
+std::string counted(size_t count, std::string_view noun);
+
 // Has a scalar signature: may be called inside of expressions.
 bool is_shapeless(const Module& module, const Function& function);
 
@@ -93,6 +96,7 @@ struct Instance {
   bool failed = false;
   // A limit was reached and reported: nothing more is to be built.
   bool gave_up = false;
+  bool index_overflow_reported = false;
   size_t instructions = 0;
 
   // `name`, or `name.1` if that is taken, and so on.

@@ -46,6 +46,8 @@ class KernelCheck {
   Statements statements_;
   Scope scope_{nullptr};
   StatementContext context_;
+  // Types whose shape has a mistake that is reported.
+  std::set<const Type*> wrong_types_;
 };
 
 void KernelCheck::run() {
@@ -132,6 +134,8 @@ bool KernelCheck::new_name(const Name& name) {
   if (known == nullptr) return true;
   Diagnostic& d = instance_.report(DiagnosticId::kDeclaredTwice, name.span, name.text);
   if (known->span.valid()) d.label(known->span, "introduced here first");
+  if (known->kind == EntityKind::kVariable)
+    d.note("a parameter that is read and written is `inout`, and no result");
   return false;
 }
 
@@ -186,9 +190,7 @@ void KernelCheck::dimensions(const Type& type) {
       }
       Diagnostic& d = instance_.report(DiagnosticId::kNotASize, span, name->name);
       d.note("sizes are made of dimensions and parameters of type index");
-      Entity entity;
-      entity.span = span;
-      scope_.add(name->name, entity);
+      wrong_types_.insert(&type);
     }
   }
 }
@@ -206,6 +208,10 @@ void KernelCheck::parameter(const Param& param, bool is_result) {
   const bool is_symbol = known != nullptr && known->kind == EntityKind::kIndex && known->span == param.span;
   if (!is_symbol && known != nullptr && known->kind != EntityKind::kPoison) {
     new_name(param.name);
+    // Which of the two is meant where the name is used is not known.
+    Entity entity;
+    entity.span = param.span;
+    scope_.set(param.name.text, entity);
     return;
   }
   if (param.is_strided) instance_.report(DiagnosticId::kNotBuiltStrided, param.strided_span, param.name.text);
@@ -215,7 +221,8 @@ void KernelCheck::parameter(const Param& param, bool is_result) {
   }
   const std::optional<ElementType> element =
       statements_.elaborator().element_type(param.type.element, scope_);
-  const std::optional<std::vector<ir::IndexId>> shape = statements_.shape(context_, param.type);
+  std::optional<std::vector<ir::IndexId>> shape;
+  if (!wrong_types_.contains(&param.type)) shape = statements_.shape(context_, param.type);
   if (!element || !shape) {
     Entity entity;
     entity.span = param.span;

@@ -77,14 +77,15 @@ bool Statements::check_call(const FunctionCall& call) {
   }
   const size_t arguments = call.outer.module->exprs(call.call.arguments).size();
   if (arguments != signature.params.size()) {
-    Diagnostic& d =
-        instance_.report(DiagnosticId::kArgumentCount, call.span, name, signature.params.size(), arguments);
+    Diagnostic& d = instance_.report(DiagnosticId::kArgumentCount, call.span, name,
+                                     counted(signature.params.size(), "argument"), arguments);
     d.label(signature.name.span, "defined here");
     return false;
   }
   if (call.definition.names.size() == signature.results.size()) return true;
-  Diagnostic& d = instance_.report(DiagnosticId::kResultCount, call.span, name, signature.results.size(),
-                                   call.definition.names.size());
+  Diagnostic& d = instance_.report(DiagnosticId::kResultCount, call.span, name,
+                                   counted(signature.results.size(), "result"),
+                                   counted(call.definition.names.size(), "name"));
   d.label(signature.name.span, "defined here");
   return false;
 }
@@ -115,7 +116,7 @@ bool Statements::bind_arguments(FunctionCall& call) {
       Context where;
       where.module = &module;
       where.scope = call.outer.scope;
-      elaborator_.report_unknown_name(where, name->name, span);
+      elaborator_.report_unknown_name(where, name->name, span, true);
       return false;
     }
     const Param& param = signature.params[i];
@@ -223,9 +224,9 @@ bool Statements::bind_dimensions(FunctionCall& call, const Param& param,
     return false;
   }
   if (has_ellipsis ? shape.size() < fixed : shape.size() != fixed) {
-    Diagnostic& d =
-        instance_.report(DiagnosticId::kArgumentRank, argument, param.name.text,
-                         fmt::format("{}{}", has_ellipsis ? "at least " : "", fixed), shape.size());
+    Diagnostic& d = instance_.report(
+        DiagnosticId::kArgumentRank, argument, param.name.text,
+        fmt::format("{}{}", has_ellipsis ? "at least " : "", counted(fixed, "dimension")), shape.size());
     d.label(param.span, "declared here");
     return false;
   }
@@ -314,7 +315,7 @@ bool Statements::bind_results(FunctionCall& call) {
       }
       if (declared.shape.size() != extents->size()) {
         Diagnostic& d = instance_.report(DiagnosticId::kArgumentRank, target_name.span, declared.name,
-                                         fmt::format("{}", declared.shape.size()), extents->size());
+                                         counted(declared.shape.size(), "dimension"), extents->size());
         d.label(declared.span, "declared here");
         right = false;
         continue;

@@ -273,7 +273,8 @@ bool Statements::bind_subscripts(const StatementContext& context, const IndexedD
   const Variable& variable = instance_.variables[target.variable];
   if (variable.shape.size() == target.names.size()) return true;
   Diagnostic& d = instance_.report(DiagnosticId::kSubscriptCount, definition.target_span, variable.name,
-                                   variable.shape.size(), target.names.size());
+                                   counted(variable.shape.size(), "dimension"),
+                                   counted(target.names.size(), "subscript"));
   d.label(variable.span, fmt::format("`{}` is {}", variable.name, instance_.shape_text(variable.shape)));
   return false;
 }

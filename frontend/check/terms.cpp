@@ -378,7 +378,8 @@ void Terms::release_guards() {
 
 void Terms::hold_guards(GuardId guard) {
   std::vector<GuardId> chain;
-  for (; guard.valid(); guard = instance_.nodes[guard].outer) chain.push_back(guard);
+  for (; guard.valid(); guard = instance_.nodes[guard].outer)
+    if (!instance_.nodes[instance_.nodes[guard].condition].is_error()) chain.push_back(guard);
   std::reverse(chain.begin(), chain.end());
   // Making a condition may release guards: all of them first.
   for (GuardId id : chain) condition(instance_.nodes[id].condition);

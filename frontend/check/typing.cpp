@@ -284,7 +284,9 @@ NodeId Typing::index_operation(Opcode op, NodeId left, NodeId right, Span span) 
     return nodes_.op(op, ElementType::kIndex, {left, right}, span);
   const ir::IndexId result = instance_.index_op(op, a.index, b.index);
   if (result.valid()) return nodes_.index(result, span);
-  instance_.report(DiagnosticId::kIndexTooLarge, span);
+  // Once a coefficient has left 64 bits, every further operation fails for the same reason.
+  if (!instance_.index_overflow_reported) instance_.report(DiagnosticId::kIndexTooLarge, span);
+  instance_.index_overflow_reported = instance_.kernel.index.overflowed();
   return nodes_.error();
 }
 
@@ -430,7 +432,13 @@ NodeId Typing::call(tenon::FunctionId function, std::span<const NodeId> argument
 
 NodeId Typing::cast(ElementType type, NodeId operand, Span span) {
   if (nodes_[operand].is_error()) return operand;
-  if (nodes_[operand].untyped()) return meet(operand, type);
+  if (nodes_[operand].untyped()) {
+    const NodeId value = meet(operand, type);
+    // Messages about it show the cast.
+    if (nodes_[value].kind == NodeKind::kConstant) return nodes_.constant({type, nodes_[value].bits}, span);
+    if (nodes_[value].kind == NodeKind::kIndex) return nodes_.index(nodes_[value].index, span);
+    return value;
+  }
   const ElementType from = *nodes_[operand].type;
   if (from == type) return operand;
   if (type != ElementType::kBool) return nodes_.cast(type, operand, span);
