@@ -52,6 +52,22 @@ Layout Layout::blocked(std::span<const Block> blocks, int32_t warps) {
   return layout;
 }
 
+Layout Layout::from_bases(std::vector<AxisId> axes, std::span<const int64_t> extents, Bases bases) {
+  TENON_CHECK(extents.size() == axes.size() && bases.lanes.size() == kLaneBits,
+              "a layout has an extent for each axis and five lane bits");
+  Layout layout;
+  layout.axes_ = std::move(axes);
+  for (int64_t extent : extents) {
+    int64_t power = extent & -extent;
+    layout.powers_.push_back(static_cast<int32_t>(power));
+    layout.odds_.push_back(static_cast<int32_t>(extent / power));
+  }
+  layout.registers_ = std::move(bases.registers);
+  layout.lanes_ = std::move(bases.lanes);
+  layout.warps_ = std::move(bases.warps);
+  return layout;
+}
+
 int32_t Layout::axis_index(AxisId axis) const {
   auto at = std::find(axes_.begin(), axes_.end(), axis);
   TENON_CHECK(at != axes_.end(), "the layout does not have this axis");

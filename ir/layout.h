@@ -44,6 +44,16 @@ class Layout {
   // blocks in the order given, then their repeats.
   static Layout blocked(std::span<const Block> blocks, int32_t warps);
 
+  // What each bit of the register, lane and warp number contributes, low bits first, on the power-of-two
+  // part of each axis; the odd rests of the extents are outermost repeats of registers.
+  struct Bases {
+    std::vector<Position> registers, lanes, warps;
+    bool operator==(const Bases&) const = default;
+  };
+  // There are five lane bits, positions have a coordinate for each axis, within its power-of-two part.
+  static Layout from_bases(std::vector<AxisId> axes, std::span<const int64_t> extents, Bases bases);
+  Bases bases() const { return {registers_, lanes_, warps_}; }
+
   const std::vector<AxisId>& axes() const { return axes_; }
   // The number of positions on an axis of the layout.
   int64_t extent(AxisId axis) const;

@@ -182,6 +182,7 @@ class KernelParser {
 
   void group() {
     scanner_.expect("group");
+    group_axes_.clear();
     Group group;
     group.name = scanner_.expect(Token::Kind::kSymbol, "the name of a group, `@name`").text;
     scanner_.expect("{");
@@ -219,7 +220,7 @@ class KernelParser {
                     "a reduction has a monoid for each result: expected", definitions.size(), monoids.size());
       return;
     }
-    domain(op);
+    domain(op, group != nullptr);
     op.spans.push_back(scanner_.span_from(begin));
     scanner_.expect("{");
     BodyParser body(
@@ -242,7 +243,8 @@ class KernelParser {
     return kind.value_or(MonoidKind::kSum);
   }
 
-  void domain(TensorOp& op) {
+  // In a group, axes of one name and extent are one axis.
+  void domain(TensorOp& op, bool grouped) {
     axes_.clear();
     scanner_.expect("[");
     auto axes = [&](std::vector<AxisId>& list) {
@@ -251,7 +253,7 @@ class KernelParser {
         if (symbols_.contains(name.text))
           scanner_.fail(DiagnosticId::kIrRedefinition, name.span, name.text.substr(0, 60));
         scanner_.expect(":");
-        list.push_back(kernel_.axes.add({std::string(name.text), symbol_expression()}));
+        list.push_back(grouped ? group_axis(name) : new_axis(name, symbol_expression()));
         define(axes_, name, list.back().index(), kernel_.axes, "");
         if (!scanner_.accept(",")) break;
       }
@@ -259,6 +261,20 @@ class KernelParser {
     axes(op.parallel);
     if (scanner_.accept("|")) axes(op.reduction);
     scanner_.expect("]");
+  }
+
+  AxisId new_axis(const Token& name, IndexId extent) {
+    return kernel_.axes.add({std::string(name.text), extent});
+  }
+
+  AxisId group_axis(const Token& name) {
+    IndexId extent = symbol_expression();
+    auto found = group_axes_.find(name.text);
+    if (found != group_axes_.end() && kernel_.axes[AxisId(found->second)].extent == extent)
+      return AxisId(found->second);
+    AxisId axis = new_axis(name, extent);
+    group_axes_[name.text] = axis.index();
+    return axis;
   }
 
   IndexId atom(const Token& token) {
@@ -316,8 +332,9 @@ class KernelParser {
   Kernel kernel_;
   Map symbols_;
   Map tensors_;
-  // Of the operation at hand.
+  // Of the operation at hand, and of the group.
   Map axes_;
+  Map group_axes_;
   // Results that have their definition.
   Map defined_;
 };

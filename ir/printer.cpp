@@ -3,41 +3,13 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "ir/body_text.h"
+#include "ir/text_names.h"
 
 namespace tenon::ir {
 namespace {
-
-// Words that would read as something else where a name stands.
-constexpr std::string_view kReserved[] = {"min", "max", "where", "implicit", "as", "inout", "scalar"};
-
-class Names {
- public:
-  Names() {
-    for (std::string_view word : kReserved) used_.emplace(word);
-  }
-
-  std::string add(std::string_view wanted, std::string_view fallback) {
-    std::string name;
-    for (char c : wanted) {
-      bool digit = c >= '0' && c <= '9';
-      bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-      if (name.empty() && !letter) name = "_";
-      name += letter || digit || c == '.' ? c : '_';
-    }
-    if (name.empty()) name = fallback;
-    std::string unique = name;
-    while (!used_.insert(unique).second) unique = fmt::format("{}.{}", name, ++suffix_[name]);
-    return unique;
-  }
-
- private:
-  std::unordered_set<std::string> used_;
-  // The last suffix given to a name.
-  std::unordered_map<std::string, size_t> suffix_;
-};
 
 struct PermissionName {
   Permission permission;
@@ -61,8 +33,9 @@ class KernelPrinter {
     if (kernel_.groups.empty()) {
       for (uint32_t i = 0; i < kernel_.ops.size(); ++i) print_op(out, TensorOpId(i), "  ");
     } else {
-      Names groups;
+      TextNames groups;
       for (const Group& group : kernel_.groups) {
+        begin_group();
         out += "  group @" + groups.add(group.name, "group") + " {\n";
         for (TensorOpId op : group.ops) print_op(out, op, "    ");
         out += "  }\n";
@@ -84,11 +57,17 @@ class KernelPrinter {
     out += indent + "  " + yield(op) + "\n" + indent + "}\n";
   }
 
+  // Within a group a name stands for one axis.
+  void begin_group() {
+    group_names_ = names_;
+    axis_of_.clear();
+  }
+
  private:
   // A parameter's name is the caller's, so it comes before all others.
   void name_tensors() {
     tensor_names_.resize(kernel_.tensors.size());
-    Names names;
+    TextNames names;
     auto set = [&](TensorId id, std::string_view name) {
       if (id.valid() && tensor_names_[id.index()].empty()) tensor_names_[id.index()] = names.add(name, "t");
     };
@@ -122,7 +101,7 @@ class KernelPrinter {
     for (const PermissionName& row : kPermissions)
       if (kernel_.allows(row.permission)) allowed += (allowed.empty() ? "" : ", ") + std::string(row.name);
     if (!allowed.empty()) out += "@allow(" + allowed + ")\n";
-    Names kernel_name;
+    TextNames kernel_name;
     out += "kernel @" + kernel_name.add(kernel_.name, "kernel") + symbols() + "(" + inputs() + ")";
     std::string results;
     for (const Parameter& parameter : kernel_.parameters)
@@ -162,12 +141,14 @@ class KernelPrinter {
     return where.text == condition ? text : text + " as " + quoted(where.text);
   }
 
-  // Axes are local to their operation: their names need only differ there, and from the symbols.
+  // Outside of groups axes are local to their operation: their names need only differ there, and from the
+  // symbols.
   BodyPrinter body_printer(const TensorOp& op) {
-    Names names = names_;
-    axis_of_.clear();
+    if (kernel_.groups.empty()) begin_group();
     for (const auto* axes : {&op.parallel, &op.reduction})
-      for (AxisId axis : *axes) axis_of_.emplace(axis.index(), names.add(kernel_.axes[axis].name, "i"));
+      for (AxisId axis : *axes)
+        if (!axis_of_.contains(axis.index()))
+          axis_of_.emplace(axis.index(), group_names_.add(kernel_.axes[axis].name, "i"));
     auto atom = [this](const IndexNode& node) -> std::string {
       if (node.kind == IndexKind::kSymbol) return symbol_names_[node.reference];
       auto found = axis_of_.find(node.reference);
@@ -213,8 +194,10 @@ class KernelPrinter {
 
   const Kernel& kernel_;
   const PrintOptions& options_;
-  // Symbols; the axes of an operation are added to a copy.
-  Names names_;
+  // Symbols.
+  TextNames names_;
+  // With the axes of the group or operation at hand.
+  TextNames group_names_;
   std::vector<std::string> symbol_names_;
   std::vector<std::string> tensor_names_;
   std::unordered_map<uint32_t, std::string> axis_of_;
@@ -240,7 +223,9 @@ std::string print(const Module& module, const PrintOptions& options) {
 std::string print_op(const Kernel& kernel, TensorOpId op) {
   std::string out;
   PrintOptions options;
-  KernelPrinter(kernel, options).print_op(out, op, "");
+  KernelPrinter printer(kernel, options);
+  printer.begin_group();
+  printer.print_op(out, op, "");
   return out;
 }
 

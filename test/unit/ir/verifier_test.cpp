@@ -165,7 +165,7 @@ const Case kCases[] = {
      "@good: %m: %1 = read: is f32, but %x has f16"},
     {"subscript missing", [](Kernel& k) { at(k, kMap, 0).subscripts.pop_back(); },
      "@good: %y: %0 = read: has 1 subscripts, but %x has 2 dimensions"},
-    {"foreign axis", [](Kernel& k) { at(k, kMap, 0).subscripts[0] = axis_of(k, kReduction); },
+    {"foreign axis", [](Kernel& k) { at(k, kMap, 0).subscripts[0] = axis_of(k, kGuarded); },
      "@good: %y: %0 = read: mentions an axis that is not of its domain"},
     {"value from later", [](Kernel& k) { at(k, kMap, 0).subscripts[0] = k.index.value(ValueId(2)); },
      "@good: %y: %0 = read: mentions %2, which does not come before it"},
