@@ -2,15 +2,15 @@
 // Gives: every multiply-add that is rounded once is an `fma`; no other product is fused with anything, by any
 //        later stage.
 // Why here: first, since inlining and folding remove the borders of statements, names, parameters and results
-//        of functions across which a product is rounded. The checker leaves a cast of a product to its own type
-//        where one crosses a parameter or result.
+//        of functions across which a product is rounded. The checker leaves a cast of a product to its own
+//        type where one crosses a parameter or result.
 //
 //   %2 = mul %0, %1        %3 = fma %0, %1, %c
 //   %3 = add %c, %2
 //
-// The product has no other use. Of two products the left one is fused; a subtrahend is negated, which is exact:
-// a*b - c is fma(a, b, -c), c - a*b is fma(-a, b, c). A float sum is one operation of which products are terms:
-// they stay as they are.
+// The product has no other use. Of two products the left one is fused; a subtrahend is negated, which is
+// exact: a*b - c is fma(a, b, -c), c - a*b is fma(-a, b, c). A float sum is one operation of which products
+// are terms: they stay as they are.
 #include "passes/analysis/body_edit.h"
 #include "passes/pass.h"
 

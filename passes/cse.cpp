@@ -1,7 +1,9 @@
 // Needs: tensor IR without groups.
-// Gives: within a body, every value is computed once; of equal operations, all but the first are gone where they
+// Gives: within a body, every value is computed once; of equal operations, all but the first are gone where
+// they
 //        define locals only.
-// Why here: after fold, so that what is equal looks equal; before inline, which counts uses; and behind it again,
+// Why here: after fold, so that what is equal looks equal; before inline, which counts uses; and behind it
+// again,
 //        since inlined bodies have much in common.
 //
 //   %0 = read %x[i]            %0 = read %x[i]
@@ -37,8 +39,8 @@ void merge_values(ir::IndexPool& pool, TensorOp& op) {
   for_each_root(op, [&](ValueId& value) { value = image[value.index()]; });
 }
 
-// The index expressions of equal operations differ in their axes. They are compared in axes that all operations of
-// a pass share: the first, second, ... of their domain.
+// The index expressions of equal operations differ in their axes. They are compared in axes that all
+// operations of a pass share: the first, second, ... of their domain.
 class EqualOps {
  public:
   explicit EqualOps(ir::Kernel& kernel) : kernel_(kernel) {}

@@ -1,9 +1,12 @@
-// Needs: tensor IR in which products are already fused (contract-fma): folding removes the casts that keep them
+// Needs: tensor IR in which products are already fused (contract-fma): folding removes the casts that keep
+// them
 //        apart.
-// Gives: the same values from fewer instructions. Exact operations on literals are done, by the functions that
-//        define the language; index arithmetic stands in index expressions, where subscripts can see it; identities
-//        that hold for every value, NaN and -0 included, are applied.
-// Why here: before cse and inline, which then see the same value as the same; and behind inline, since a producer
+// Gives: the same values from fewer instructions. Exact operations on literals are done, by the functions
+// that
+//        define the language; index arithmetic stands in index expressions, where subscripts can see it;
+//        identities that hold for every value, NaN and -0 included, are applied.
+// Why here: before cse and inline, which then see the same value as the same; and behind inline, since a
+// producer
 //        and its consumer simplify together.
 //
 //   %1 = index i : index
@@ -68,8 +71,8 @@ class OpFolder {
     ValueId value = apply_identities(op_.body, instruction);
     while (value.valid()) {
       const Instruction made = op_.body[value];
-      ValueId next = made.operand_count() > 0 && made.op != Opcode::kRead ? apply_identities(op_.body, made)
-                                                                         : ValueId();
+      ValueId next =
+          made.operand_count() > 0 && made.op != Opcode::kRead ? apply_identities(op_.body, made) : ValueId();
       if (!next.valid()) return value;
       value = next;
     }
@@ -118,7 +121,9 @@ class OpFolder {
     return op_.body.index(index, span);
   }
 
-  ValueId fold_index(Instruction instruction) { return add_index(written_out(instruction.index), instruction.span); }
+  ValueId fold_index(Instruction instruction) {
+    return add_index(written_out(instruction.index), instruction.span);
+  }
 
   ValueId fold_read(Instruction read) {
     for (IndexId& subscript : read.subscripts) subscript = written_out(subscript);
@@ -161,8 +166,8 @@ class OpFolder {
     }
   }
 
-  // A comparison of index expressions that comes out the same for all sizes. Data and scalar parameters may hold
-  // any number, for which arithmetic wraps: those that mention them are left.
+  // A comparison of index expressions that comes out the same for all sizes. Data and scalar parameters may
+  // hold any number, for which arithmetic wraps: those that mention them are left.
   std::optional<bool> decide(const Instruction& instruction) {
     if (ir::row(instruction.op).rule != ir::TypeRule::kCompare) return std::nullopt;
     IndexId a = index_of(instruction.operands[0]);

@@ -204,9 +204,7 @@ class Identities {
 
 }  // namespace
 
-ir::Constant one_of(ElementType type) {
-  return {type, is_float(type) ? float_bits(type, 1.0) : uint64_t{1}};
-}
+ir::Constant one_of(ElementType type) { return {type, is_float(type) ? float_bits(type, 1.0) : uint64_t{1}}; }
 
 bool is_zero_bits(const Instruction& instruction) { return is_constant(instruction, 0); }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "passes/pass.h"
 #include "support/check.h"
 
 namespace tenon::passes {
@@ -94,8 +95,10 @@ std::optional<AxisClasses> fit(const Kernel& kernel, const std::vector<TensorOpI
     std::erase_if(parallel, [&](AxisId axis) { return !contains(own, axis); });
   }
   std::optional<std::vector<AxisId>> row;
+  bool reduces = false;
   for (TensorOpId id : ops) {
     const TensorOp& op = kernel.ops[id];
+    reduces = reduces || op.op == ir::Opcode::kReduce;
     std::vector<AxisId> rest = classes_of(classes, op.parallel);
     std::erase_if(rest, [&](AxisId axis) { return contains(parallel, axis); });
     std::vector<AxisId> reduced = classes_of(classes, op.reduction);
@@ -112,6 +115,8 @@ std::optional<AxisClasses> fit(const Kernel& kernel, const std::vector<TensorOpI
       classes.unite((*row)[i], rest[i]);
     }
   }
+  // Maps of different ranks alone have nothing to share but the launch, and fit no family.
+  if (row && !reduces) return std::nullopt;
   // What was united must still be two axes within one operation.
   for (TensorOpId id : ops) {
     std::vector<AxisId> all = classes_of(classes, kernel.ops[id].parallel);
@@ -134,6 +139,69 @@ bool shares_a_tensor(const Kernel& kernel, const std::vector<TensorOpId>& ops, c
   });
 }
 
+// What inout parameters forbid. Their new values overwrite those at launch, element by element as blocks come
+// to them, so within a group an element may only be read by whom writes it, and before.
+class InoutRules {
+ public:
+  explicit InoutRules(const Kernel& kernel) : kernel_(kernel), overwrites_(kernel.tensors.size()) {
+    for (const ir::Parameter& parameter : kernel.parameters)
+      if (parameter.inout()) overwrites_[parameter.output] = parameter.input;
+  }
+
+  // The operations before `writer` that read what it overwrites: it runs no earlier than they do.
+  std::vector<TensorOpId> earlier_readers(TensorOpId writer) const {
+    std::vector<TensorOpId> readers;
+    for (const ir::OpOutput& output : kernel_.ops[writer].outputs) {
+      ir::TensorId old = overwrites_[output.tensor];
+      if (!old.valid()) continue;
+      for (uint32_t i = 0; i < writer.index(); ++i)
+        if (reads(TensorOpId(i), old)) readers.push_back(TensorOpId(i));
+    }
+    return readers;
+  }
+
+  // Whether all of the group read what `id` overwrites at the element that it writes.
+  bool writes_in_place(TensorOpId id, const std::vector<TensorOpId>& ops, const AxisClasses& classes) const {
+    for (const ir::OpOutput& output : kernel_.ops[id].outputs) {
+      ir::TensorId old = overwrites_[output.tensor];
+      if (!old.valid()) continue;
+      std::vector<AxisId> written = classes_of(classes, kernel_.ops[id].parallel);
+      for (TensorOpId reader : ops) {
+        for (const ir::Instruction& read : kernel_.ops[reader].body) {
+          if (read.tensor != old) continue;
+          auto axes = plain_axes(kernel_, read.subscripts);
+          if (!axes || classes_of(classes, *axes) != written) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // Whether an operation of the group overwrites what another has read: one that joined behind it could have
+  // that computed again.
+  bool is_closed(const ir::Group& group) const {
+    for (TensorOpId writer : group.ops) {
+      for (const ir::OpOutput& output : kernel_.ops[writer].outputs) {
+        ir::TensorId old = overwrites_[output.tensor];
+        if (!old.valid()) continue;
+        for (TensorOpId reader : group.ops)
+          if (reader != writer && reads(reader, old)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  bool reads(TensorOpId op, ir::TensorId tensor) const {
+    return std::any_of(kernel_.ops[op].body.begin(), kernel_.ops[op].body.end(),
+                       [&](const ir::Instruction& read) { return read.tensor == tensor; });
+  }
+
+  const Kernel& kernel_;
+  // The launch value of each inout parameter's new value.
+  SideTable<ir::Tensor, ir::TensorId> overwrites_;
+};
+
 void rename_axes(Kernel& kernel, TensorOp& op, const AxisClasses& classes) {
   for (AxisId& axis : op.parallel) axis = classes.find(axis);
   for (AxisId& axis : op.reduction) axis = classes.find(axis);
@@ -152,8 +220,9 @@ void rename_axes(Kernel& kernel, TensorOp& op, const AxisClasses& classes) {
 
 }  // namespace
 
-void group(Kernel& kernel) {
+void group(Kernel& kernel, PassContext&) {
   kernel.groups.clear();
+  InoutRules inouts(kernel);
   SideTable<ir::Tensor, TensorOpId> defined_by = ir::defining_ops(kernel);
   SideTable<TensorOp, uint32_t> group_of(kernel.ops.size(), 0);
   std::vector<std::optional<AxisClasses>> classes;
@@ -169,12 +238,18 @@ void group(Kernel& kernel) {
       earliest = std::max(earliest, group_of[defined_by[read.tensor]]);
       depends = true;
     }
+    for (TensorOpId reader : inouts.earlier_readers(id)) {
+      earliest = std::max(earliest, group_of[reader]);
+      depends = true;
+    }
     if (!kernel.groups.empty()) {
       uint32_t candidate = depends ? earliest : static_cast<uint32_t>(kernel.groups.size() - 1);
       std::vector<TensorOpId> joined = kernel.groups[candidate].ops;
       joined.push_back(id);
-      if (shares_a_tensor(kernel, kernel.groups[candidate].ops, op)) {
-        if (auto fits = fit(kernel, joined, defined_by)) {
+      if (!inouts.is_closed(kernel.groups[candidate]) &&
+          shares_a_tensor(kernel, kernel.groups[candidate].ops, op)) {
+        auto fits = fit(kernel, joined, defined_by);
+        if (fits && inouts.writes_in_place(id, joined, *fits)) {
           kernel.groups[candidate].ops = std::move(joined);
           classes[candidate] = std::move(fits);
           group_of[id] = candidate;

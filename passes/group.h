@@ -1,4 +1,6 @@
-// Needs: tensor IR without dead operations.
+// Needs: tensor IR without dead operations; inout-copies, so that whoever writes an inout parameter is the
+// last to
+//        read its old value.
 // Gives: every operation in one group, groups in an order in which they can run; the operations of a group
 // share
 //        the ids of the axes that they run over together.
@@ -15,9 +17,6 @@
 #include "ir/tensor.h"
 
 namespace tenon::passes {
-
-// Sets kernel.groups.
-void group(ir::Kernel& kernel);
 
 // The axes of a group, as shared by its operations: parallel axes in the order of its first operation's
 // results, row axes in the order of the first operation that has them.

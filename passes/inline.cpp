@@ -1,7 +1,8 @@
 // Needs: folded bodies without common subexpressions, so that reads can be counted; no groups.
 // Gives: maps stand in the bodies of the operations that read them, at the subscripts of the reads and under
 //        their predicates, where computing again costs less than memory. What stays is said in remarks.
-// Why here: behind contract-fma, which must see statements as they were written; before sibling-reductions and
+// Why here: behind contract-fma, which must see statements as they were written; before sibling-reductions
+// and
 //        group, which have fewer operations to look at.
 //
 //   %t: f32[N] = map [i: N] { yield mul %x[i], %a }
@@ -9,20 +10,20 @@
 // becomes
 //   %y: f32[N] = map [i: N] { yield add (mul %x[i], %a), %b }
 //
-// Operations are visited from the last to the first. When one is met, all of its readers have been decided, so it is
-// known at which elements, of which surviving operations, its value is wanted: its instances. It is then put into
-// the surviving bodies at once, or survives itself. Every instruction is therefore copied once for each instance,
-// and a chain of any length becomes one body in linear time. The number of instances is limited, so work grows by a
-// constant factor at most.
+// Operations are visited from the last to the first. When one is met, all of its readers have been decided,
+// so it is known at which elements, of which surviving operations, its value is wanted: its instances. It is
+// then put into the surviving bodies at once, or survives itself. Every instruction is therefore copied once
+// for each instance, and a chain of any length becomes one body in linear time. The number of instances is
+// limited, so work grows by a constant factor at most.
 //
 // Reductions are never recomputed: a sum is one operation, and a name one value.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "passes/analysis/body_edit.h"
 #include "passes/analysis/op_weight.h"
@@ -97,7 +98,8 @@ class Inliner {
       std::string kept = is_result ? inline_into_others(id, instances) : inline_everywhere(id, instances);
       if (!is_result && kept.empty()) return remove_op(op);
       if (!kept.empty()) {
-        std::string text = fmt::format("{} is not inlined: {}", kernel_.tensors[op.outputs[0].tensor].name, kept);
+        std::string text =
+            fmt::format("{} is not inlined: {}", kernel_.tensors[op.outputs[0].tensor].name, kept);
         context_.remark("inline", op.spans.empty() ? Span() : op.spans[0], std::move(text));
       }
     }
@@ -129,8 +131,8 @@ class Inliner {
     return instances;
   }
 
-  // Whether the instance is one element at each point of its home's domain, so that the group which both could be in
-  // has it in a register.
+  // Whether the instance is one element at each point of its home's domain, so that the group which both
+  // could be in has it in a register.
   bool is_pointwise(const Instance& instance) const {
     const TensorOp& home = kernel_.ops[instance.home];
     if (instance.predicate.valid()) return false;
@@ -155,7 +157,9 @@ class Inliner {
     return axes.size() < home.parallel.size() + home.reduction.size();
   }
 
-  bool reduces(const Instance& instance) const { return kernel_.ops[instance.home].op == ir::Opcode::kReduce; }
+  bool reduces(const Instance& instance) const {
+    return kernel_.ops[instance.home].op == ir::Opcode::kReduce;
+  }
 
   static size_t homes_of(const std::vector<Instance>& instances) {
     std::set<TensorOpId> homes;
@@ -206,8 +210,8 @@ class Inliner {
     return reason;
   }
 
-  // A result is stored in any case; it is computed again where it cannot be had from its group. Why not; empty if
-  // nothing more is to say.
+  // A result is stored in any case; it is computed again where it cannot be had from its group. Why not;
+  // empty if nothing more is to say.
   std::string inline_into_others(TensorOpId id, std::vector<Instance>& instances) {
     std::erase_if(instances, [&](const Instance& instance) { return is_pointwise(instance); });
     if (instances.empty()) return {};

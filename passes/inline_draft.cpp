@@ -58,7 +58,8 @@ bool Draft::copy(const ir::TensorOp& producer, const std::vector<IndexId>& subsc
       at->second = rewriter_.substitute(index, [&](IndexId atom) {
         const ir::IndexNode& node = pool[atom];
         if (node.kind == IndexKind::kValue) return pool.value(image[node.reference]);
-        auto axis = node.kind == IndexKind::kAxis ? position.find(ir::AxisId(node.reference)) : position.end();
+        auto axis =
+            node.kind == IndexKind::kAxis ? position.find(ir::AxisId(node.reference)) : position.end();
         return axis == position.end() ? IndexId() : axis->second;
       });
     }

@@ -10,8 +10,8 @@
 
 namespace tenon::passes {
 
-// The body of an operation while producers take the place of reads. Values stand in any order until `finish`; ids
-// are those of the draft.
+// The body of an operation while producers take the place of reads. Values stand in any order until `finish`;
+// ids are those of the draft.
 class Draft {
  public:
   Draft(ir::Kernel& kernel, BoundedRewriter& rewriter, ir::TensorOpId op);
@@ -19,9 +19,9 @@ class Draft {
   const ir::Instruction& operator[](ir::ValueId value) const { return values_[value.index()]; }
   size_t size() const { return values_.size(); }
 
-  // Copies the body of a map with `subscripts` in the place of its parallel axes; `image` has the copies. Its reads
-  // are made only where `predicate` holds (invalid: always). False where an index expression would become too
-  // large; the caller then takes back what was copied.
+  // Copies the body of a map with `subscripts` in the place of its parallel axes; `image` has the copies. Its
+  // reads are made only where `predicate` holds (invalid: always). False where an index expression would
+  // become too large; the caller then takes back what was copied.
   bool copy(const ir::TensorOp& producer, const std::vector<ir::IndexId>& subscripts, ir::ValueId predicate,
             std::vector<ir::ValueId>& image);
   // Takes back everything from the `size`th value on, which nothing may use.

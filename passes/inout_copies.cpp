@@ -1,5 +1,6 @@
 // Needs: tensor IR without groups.
-// Gives: the operation that defines the new value of an inout parameter is the last to use its value at launch,
+// Gives: the operation that defines the new value of an inout parameter is the last to use its value at
+// launch,
 //        and uses it at the element that it writes; so that writing it in place does no harm, as long as the
 //        operations before it have read what they need. (group sees to that.)
 // Why here: before group, which decides what runs together.
@@ -82,8 +83,9 @@ void inout_copies(ir::Kernel& kernel, PassContext& context) {
     TensorOpId writer = defined_by[parameter.output];
     if (!needs_copy(kernel, parameter, writer)) continue;
     add_copy(kernel, parameter, writer);
-    context.remark("inout-copies", parameter.span,
-                   parameter.name + " is written by a copy of its own: other elements of its old value are needed");
+    context.remark(
+        "inout-copies", parameter.span,
+        parameter.name + " is written by a copy of its own: other elements of its old value are needed");
   }
 }
 

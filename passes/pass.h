@@ -1,6 +1,6 @@
-// The tensor passes, declared from the table passes.def, and what each is given beside the kernel. What a pass
-// needs and gives, and why it stands where it does, is said in the head of its file, which is called after its
-// flag.
+// The tensor passes, declared from the table passes.def, and what each is given beside the kernel. What a
+// pass needs and gives, and why it stands where it does, is said in the head of its file, which is called
+// after its flag.
 #pragma once
 
 #include <string>

@@ -47,6 +47,9 @@ struct Plan {
 
 Plan plan(ir::Kernel& kernel, const Target& target);
 
+// The loop nest of a variant, as build-nest leaves it.
+ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant);
+
 // Lowers one variant to a tile module that codegen accepts: build-nest and the tile passes after it.
 ir::TileModule lower_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant,
                              const Target& target);

@@ -1,5 +1,6 @@
 // Needs: folded bodies; no groups.
-// Gives: reductions over domains of the same extents, under the same predicate, that read a tensor in common and do
+// Gives: reductions over domains of the same extents, under the same predicate, that read a tensor in common
+// and do
 //        not depend on each other are one operation with several results.
 // Why here: behind inline, when each reduction holds all that it computes; before group, which then reads the
 //        common tensor once whatever the schedule.
@@ -11,6 +12,7 @@
 //
 // Contractions stay apart: each has a tile of its own.
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
@@ -29,17 +31,25 @@ using ir::ValueId;
 
 // More results than these do not fit the registers of a row.
 constexpr size_t kMaxResults = 8;
+constexpr ptrdiff_t kMostTried = 16;
 
 class Siblings {
  public:
-  explicit Siblings(ir::Kernel& kernel) : kernel_(kernel) {}
+  explicit Siblings(ir::Kernel& kernel) : kernel_(kernel), first_reader_(kernel.tensors.size()) {
+    for (uint32_t i = 0; i < kernel.ops.size(); ++i)
+      for (const ir::Instruction& read : kernel.ops[TensorOpId(i)].body)
+        if (read.tensor.valid() && !first_reader_[read.tensor].valid())
+          first_reader_[read.tensor] = TensorOpId(i);
+  }
 
   void run() {
     for (uint32_t later = 0; later < kernel_.ops.size(); ++later) {
       if (!is_candidate(TensorOpId(later))) continue;
       std::vector<TensorOpId>& earlier = by_domain_[domain_of(kernel_.ops[TensorOpId(later)])];
-      auto sibling = std::find_if(earlier.begin(), earlier.end(),
-                                  [&](TensorOpId id) { return join(id, TensorOpId(later)); });
+      // The latest only, so that thousands of reductions do not take forever.
+      auto begin = std::ssize(earlier) > kMostTried ? earlier.end() - kMostTried : earlier.begin();
+      auto sibling =
+          std::find_if(begin, earlier.end(), [&](TensorOpId id) { return join(id, TensorOpId(later)); });
       if (sibling != earlier.end()) *sibling = TensorOpId(later);
       if (sibling == earlier.end()) earlier.push_back(TensorOpId(later));
     }
@@ -66,14 +76,14 @@ class Siblings {
     return tensors;
   }
 
-  // Whether an operation up to `last` reads results of `first`. Then `first` cannot move there; that `last` itself
-  // depends on `first` through others is the same.
+  // Whether an operation up to `last` reads results of `first`, which then cannot move there. If `last`
+  // depends on `first` through others, one of them does.
   bool is_needed_before(TensorOpId first, TensorOpId last) const {
-    for (uint32_t i = first.index() + 1; i <= last.index(); ++i)
-      for (const ir::Instruction& read : kernel_.ops[TensorOpId(i)].body)
-        for (const ir::OpOutput& output : kernel_.ops[first].outputs)
-          if (read.tensor == output.tensor) return true;
-    return false;
+    const std::vector<ir::OpOutput>& outputs = kernel_.ops[first].outputs;
+    return std::any_of(outputs.begin(), outputs.end(), [&](const ir::OpOutput& output) {
+      TensorOpId reader = first_reader_[output.tensor];
+      return reader.valid() && reader <= last;
+    });
   }
 
   // Moves the earlier reduction into the later one, if they are siblings.
@@ -136,6 +146,8 @@ class Siblings {
   ir::Kernel& kernel_;
   // The latest operation of each set of siblings.
   std::map<std::vector<ir::IndexId>, std::vector<TensorOpId>> by_domain_;
+  // Reads only move to later operations, so this stays true or errs on the safe side.
+  SideTable<ir::Tensor, TensorOpId> first_reader_;
   ValueId predicate_of_later_;
 };
 

@@ -15,6 +15,7 @@ constexpr uint64_t kMaxTerms = 64;
 constexpr uint64_t kMaxWeight = uint64_t{1} << 40;
 constexpr uint64_t kMaxDegree = 16;
 constexpr uint32_t kMaxDepth = 24;
+constexpr uint64_t kMaxLength = 256;
 
 uint64_t magnitude(int64_t value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
@@ -32,7 +33,7 @@ BoundedRewriter::Size BoundedRewriter::size(IndexId root) {
   while (!work.empty()) {
     IndexId id = work.back();
     const IndexNode& node = pool_[id];
-    Size size{1, 1, 1, 0};
+    Size size{1, 1, 1, 0, 1};
     bool ready = true;
     auto part = [&](IndexId of) {
       auto known = sizes_.find(of);
@@ -41,12 +42,14 @@ BoundedRewriter::Size BoundedRewriter::size(IndexId root) {
         work.push_back(of);
         return;
       }
+      size.length = std::min(size.length + known->second.length, 2 * kMaxLength);
       size.depth = std::max(size.depth, known->second.depth + (node.kind == IndexKind::kPolynomial ? 0 : 1));
     };
     if (node.kind == IndexKind::kPolynomial) {
-      size = {node.terms.size(), 0, 0, 0};
+      size = {node.terms.size(), 0, 0, 0, 1};
       for (const ir::Monomial& term : node.terms) {
-        size.weight = std::min(size.weight + std::min(magnitude(term.coefficient), 2 * kMaxWeight), 2 * kMaxWeight);
+        size.weight =
+            std::min(size.weight + std::min(magnitude(term.coefficient), 2 * kMaxWeight), 2 * kMaxWeight);
         size.degree = std::max<uint64_t>(size.degree, term.factors.size());
         for (IndexId factor : term.factors) part(factor);
       }
@@ -62,20 +65,23 @@ BoundedRewriter::Size BoundedRewriter::size(IndexId root) {
 }
 
 bool BoundedRewriter::fits(const Size& size) {
-  return size.terms <= kMaxTerms && size.weight <= kMaxWeight && size.degree <= kMaxDegree && size.depth <= kMaxDepth;
+  return size.terms <= kMaxTerms && size.weight <= kMaxWeight && size.degree <= kMaxDegree &&
+         size.depth <= kMaxDepth && size.length <= kMaxLength;
 }
 
 IndexId BoundedRewriter::add(IndexId a, IndexId b) {
   Size x = size(a);
   Size y = size(b);
-  if (!fits(x) || !fits(y) || !fits({x.terms + y.terms, x.weight + y.weight, 0, 0})) return {};
+  if (!fits(x) || !fits(y) || !fits({x.terms + y.terms, x.weight + y.weight, 0, 0, x.length + y.length}))
+    return {};
   return pool_.add(a, b);
 }
 
 IndexId BoundedRewriter::sub(IndexId a, IndexId b) {
   Size x = size(a);
   Size y = size(b);
-  if (!fits(x) || !fits(y) || !fits({x.terms + y.terms, x.weight + y.weight, 0, 0})) return {};
+  if (!fits(x) || !fits(y) || !fits({x.terms + y.terms, x.weight + y.weight, 0, 0, x.length + y.length}))
+    return {};
   return pool_.sub(a, b);
 }
 
@@ -84,7 +90,9 @@ IndexId BoundedRewriter::mul(IndexId a, IndexId b) {
   Size y = size(b);
   if (!fits(x) || !fits(y)) return {};
   if (y.weight != 0 && x.weight > kMaxWeight / y.weight) return {};
-  if (!fits({x.terms * y.terms, x.weight * y.weight, x.degree + y.degree, 0})) return {};
+  if (!fits({x.terms * y.terms, x.weight * y.weight, x.degree + y.degree, 0,
+             x.length * y.terms + y.length * x.terms}))
+    return {};
   return pool_.mul(a, b);
 }
 
@@ -92,7 +100,8 @@ IndexId BoundedRewriter::combine(IndexKind kind, IndexId a, IndexId b) {
   Size x = size(a);
   Size y = b.valid() ? size(b) : Size();
   // Comparisons, minima and maxima look at the difference.
-  if (!fits(x) || !fits(y) || !fits({x.terms + y.terms, x.weight + y.weight, 0, std::max(x.depth, y.depth) + 1}))
+  if (!fits(x) || !fits(y) ||
+      !fits({x.terms + y.terms, x.weight + y.weight, 0, std::max(x.depth, y.depth) + 1, x.length + y.length}))
     return {};
   switch (kind) {
     case IndexKind::kFloorDiv:
@@ -137,7 +146,8 @@ IndexId BoundedRewriter::substitute(IndexId root, const ir::IndexPool::AtomMap& 
     if (!image.try_emplace(id).second) continue;
     needed.push_back(id);
     const IndexNode& node = pool_[id];
-    for (const ir::Monomial& term : node.terms) work.insert(work.end(), term.factors.begin(), term.factors.end());
+    for (const ir::Monomial& term : node.terms)
+      work.insert(work.end(), term.factors.begin(), term.factors.end());
     if (node.a.valid()) work.push_back(node.a);
     if (node.b.valid()) work.push_back(node.b);
   }

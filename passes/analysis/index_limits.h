@@ -31,6 +31,8 @@ class BoundedRewriter {
     // The most factors in a term.
     uint64_t degree = 0;
     uint32_t depth = 0;
+    // Operators and atoms as the expression is written, common parts as often as they stand there; saturated.
+    uint64_t length = 0;
   };
   Size size(ir::IndexId id);
   static bool fits(const Size& size);
