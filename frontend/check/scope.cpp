@@ -6,6 +6,10 @@ void Scope::add(std::string_view name, Entity entity) {
   if (names_.emplace(name, entity).second) order_.push_back(name);
 }
 
+void Scope::set(std::string_view name, Entity entity) {
+  if (names_.insert_or_assign(name, entity).second) order_.push_back(name);
+}
+
 const Entity* Scope::find(std::string_view name) const {
   for (const Scope* scope = this; scope != nullptr; scope = scope->outer_) {
     auto found = scope->names_.find(name);

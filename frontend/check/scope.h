@@ -68,8 +68,10 @@ class Scope {
  public:
   explicit Scope(const Scope* outer) : outer_(outer) {}
 
+  // A name that is there already keeps its meaning.
   void add(std::string_view name, Entity entity);
-  void set(std::string_view name, Entity entity) { names_[name] = entity; }
+  // A name that is there already changes its meaning.
+  void set(std::string_view name, Entity entity);
   // In this scope and those around it; null if it is unknown.
   const Entity* find(std::string_view name) const;
   const Scope* outer() const { return outer_; }

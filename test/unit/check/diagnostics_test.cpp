@@ -342,7 +342,7 @@ help: give a value for elements outside
 }
 
 TEST(Diagnostics, SlipsOfTheHandGetTheNameThatWasMeant) {
-  const std::string text = Checked("kernel k(input: f32[N]) -> (y: f32[N]) { y[i] = inptu[i] }").rendered();
+  const std::string text = Checked("kernel k(input: f32[N]) -> (y: f32[N]) { y[i] = inpt[i] }").rendered();
   EXPECT_NE(text.find("did you mean `input`?"), std::string::npos) << text;
 }
 

@@ -95,7 +95,7 @@ TEST(Limits, NestedReductions) {
   text += "x[i]";
   for (int i = 0; i < 40; ++i) text += ")";
   EXPECT_EQ(Checked("kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = " + text + " }").messages(),
-            "E0723 1:615 reductions nest more than 32 levels deep\n");
+            "E0723 1:579 reductions nest more than 32 levels deep\n");
 }
 
 TEST(Limits, DefinitionsOfDefinitions) {

@@ -124,11 +124,11 @@ TEST(Lowering, TheWhereOfAReductionIsItsPredicate) {
   const Checked checked("kernel cumsum(x: f32[N]) -> (y: f32[N]) { y[i] = sum[k where k <= i](x[k]) }");
   EXPECT_EQ(checked.ir(), R"(kernel @cumsum<N>(%x: f32[N]) -> (%y: f32[N]) {
   %y: f32[N] = reduce<sum> [i: N | k: N] {
-    %0 = read %x[k] : f32
-    %1 = index k : index
-    %2 = index i : index
-    %3 = le %1, %2 : bool
-    yield %0 where %3
+    %0 = index k : index
+    %1 = index i : index
+    %2 = le %0, %1 : bool
+    %3 = read %x[k] : f32
+    yield %3 where %2
   }
 }
 )");
@@ -203,7 +203,7 @@ TEST(Lowering, AnInoutHasTwoTensors) {
     %0 = read %a[] : f32
     %1 = read %x[i] : f32
     %2 = mul %0, %1 : f32
-    %3 = read %y[N - 1 - i] : f32
+    %3 = read %y[N - i - 1] : f32
     %4 = add %2, %3 : f32
     yield %4
   }
@@ -295,7 +295,7 @@ TEST(Lowering, ProductsThatCrossAFunctionAreRounded) {
   const Checked checked(
       "fn f(p: f32, c: f32) -> f32 = p + c\nkernel k(x: f32[N]) -> (y: f32[N]) { y[i] = f(x[i] * x[i], x[i]) "
       "}");
-  EXPECT_NE(checked.ir().find("%2 = mul %0, %1 : f32\n    %3 = cast %2 : f32\n"), std::string::npos)
+  EXPECT_NE(checked.ir().find("%4 = cast %2 : f32\n    %5 = add %4, %3 : f32\n"), std::string::npos)
       << checked.ir();
 }
 
@@ -325,6 +325,7 @@ TEST(Lowering, ShapesOfArgumentsAreProvedOrCheckedAtLaunch) {
 TEST(Lowering, BoolAndIndexDefinitionsAreLookedThrough) {
   const Checked checked(R"(
 kernel k(x: f32[H], z: f32[P]) -> (y: f32[P]) where H >= 1 {
+  inside: bool[P]
   at[p] = min(max(index(floor(z[p])), 0), H - 1)
   inside[p] = p >= 1
   y[p] = x[at[p]] + (inside[p] ? z[p - 1] : 0)
