@@ -106,7 +106,10 @@ class Emitter {
   llvm::Value* shared_pointer(int64_t offset);
   // True in the one thread of those with copies that acts for all; null where there are no copies.
   llvm::Value* first_copy(const ir::Layout* layout);
-  Registers load_vector(const ir::TileOp& op, llvm::Value* pointer, ElementType element, int32_t width);
+  Registers load_vector(const ir::TileOp& op, llvm::Value* pointer, int32_t width);
+  Registers load_shared(llvm::Value* pointer, ElementType element, int32_t width);
+  llvm::LoadInst* create_load(llvm::Value* pointer, ElementType element, int32_t width);
+  Registers load_elements(llvm::LoadInst* load, ElementType element, int32_t width);
   // The type of a store: that of its value, with the axes that its subscripts add.
   ir::TileType store_type(const ir::TileOp& op) const;
   void store_vector(llvm::Value* pointer, ElementType element, const Registers& registers);
@@ -142,8 +145,11 @@ class Emitter {
   void emit_reduce(const ir::TileOp& op);
   Registers merge(const ir::Monoid& monoid, const Registers& left, const Registers& right);
   llvm::Value* shuffle(llvm::Value* value, int32_t mask);
+  Registers reduce_registers(const ir::Monoid& monoid, std::vector<Registers> level);
+  Registers reduce_products(const ir::Monoid& monoid, const std::vector<Registers>& factors);
+  const ir::TileType& reduce_type(const ir::TileOp& op) const;
   void merge_warps(const ir::Monoid& monoid, std::vector<Registers>& state,
-                   const std::vector<unsigned>& warp_bits, int32_t warps);
+                   const std::vector<unsigned>& warp_bits, int32_t warps, bool whole_warp);
 
   llvm::Value* thread_id();
   void barrier();

@@ -185,13 +185,7 @@ void Emitter::branch_around(llvm::Value* condition, const std::function<void()>&
   b_.SetInsertPoint(after);
 }
 
-Registers Emitter::load_vector(const TileOp& op, llvm::Value* pointer, ElementType element, int32_t width) {
-  llvm::Type* one = memory_type(element);
-  llvm::Type* type = width == 1 ? one : llvm::FixedVectorType::get(one, width);
-  llvm::LoadInst* load =
-      b_.CreateAlignedLoad(type, pointer, llvm::Align(int64_t{width} * byte_size(element)));
-  if (op.tensor.valid() && !written_.contains(op.tensor))
-    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+Registers Emitter::load_elements(llvm::LoadInst* load, ElementType element, int32_t width) {
   Registers registers;
   for (int32_t i = 0; i < width; ++i) {
     llvm::Value* value = width == 1 ? static_cast<llvm::Value*>(load) : b_.CreateExtractElement(load, i);
@@ -199,6 +193,25 @@ Registers Emitter::load_vector(const TileOp& op, llvm::Value* pointer, ElementTy
     registers.push_back(value);
   }
   return registers;
+}
+
+llvm::LoadInst* Emitter::create_load(llvm::Value* pointer, ElementType element, int32_t width) {
+  llvm::Type* one = memory_type(element);
+  llvm::Type* type = width == 1 ? one : llvm::FixedVectorType::get(one, width);
+  return b_.CreateAlignedLoad(type, pointer, llvm::Align(int64_t{width} * byte_size(element)));
+}
+
+Registers Emitter::load_shared(llvm::Value* pointer, ElementType element, int32_t width) {
+  return load_elements(create_load(pointer, element, width), element, width);
+}
+
+Registers Emitter::load_vector(const TileOp& op, llvm::Value* pointer, int32_t width) {
+  ElementType element = module_.values[op.results[0]].type.element;
+  llvm::LoadInst* load = create_load(pointer, element, width);
+  // What nothing in this launch writes may go through the read-only cache.
+  if (op.tensor.valid() && !written_.contains(op.tensor))
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+  return load_elements(load, element, width);
 }
 
 // Scalar inputs come by value; an inout one is memory.
@@ -224,7 +237,7 @@ void Emitter::emit_load(const TileOp& op) {
   }
   if (op.operands.empty()) {
     for (int32_t reg = 0; reg < count; reg += width) {
-      Registers part = load_vector(op, address(op, layout, reg), type.element, width);
+      Registers part = load_vector(op, address(op, layout, reg), width);
       registers.insert(registers.end(), part.begin(), part.end());
     }
     set(op.results[0], std::move(registers));
@@ -247,7 +260,7 @@ void Emitter::emit_load(const TileOp& op) {
     llvm::BasicBlock* inside = nullptr;
     branch_around(masks[first], [&] {
       for (size_t i = first; i < last; ++i) {
-        Registers part = load_vector(op, pointers[i], type.element, width);
+        Registers part = load_vector(op, pointers[i], width);
         loaded.insert(loaded.end(), part.begin(), part.end());
       }
       inside = b_.GetInsertBlock();

@@ -1,4 +1,4 @@
-#include <bit>
+#include <algorithm>
 
 #include "codegen/emitter.h"
 #include "support/check.h"
@@ -60,45 +60,64 @@ llvm::Value* Emitter::shuffle(llvm::Value* value, int32_t mask) {
   return b_.CreateBitCast(joined, type);
 }
 
-// The order of a reduction: in a thread a tree over the bits of its reduced positions, low to high, then
-// lanes the same way by butterfly shuffles, then warps through shared memory.
+// In a thread: pairs at distance one register first, then at two, and so on.
+Registers Emitter::reduce_registers(const ir::Monoid& monoid, std::vector<Registers> level) {
+  while (level.size() > 1) {
+    std::vector<Registers> next;
+    for (size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(merge(monoid, level[i], level[i + 1]));
+    if (level.size() % 2 == 1) next.push_back(level.back());
+    level = std::move(next);
+  }
+  return level[0];
+}
+
+// Products in a thread: at most four chains of multiply-adds, register r in chain r modulo their number, then
+// as above.
+Registers Emitter::reduce_products(const ir::Monoid& monoid, const std::vector<Registers>& factors) {
+  size_t chains = std::clamp<size_t>(factors.size() / 4, 1, 4);
+  std::vector<Registers> sums(chains);
+  for (size_t r = 0; r < factors.size(); ++r) {
+    llvm::Value* a = factors[r][0];
+    llvm::Value* b = factors[r][1];
+    Registers& sum = sums[r % chains];
+    if (sum.empty()) {
+      sum = {b_.CreateFMul(a, b)};
+    } else {
+      sum = {b_.CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, sum[0]})};
+    }
+  }
+  return reduce_registers(monoid, std::move(sums));
+}
+
+// The order of a reduction: the registers of a thread, then lanes, bit by bit from the lowest, by butterfly
+// shuffles, then warps, likewise, through shared memory.
 void Emitter::emit_reduce(const TileOp& op) {
   const ir::Monoid& monoid = *op.monoid;
-  const ir::TileType& type = module_.values[op.operands[0]].type;
+  const ir::TileType& type = reduce_type(op);
   const Layout& layout = *type.layout;
   std::vector<AxisId> kept = module_.values[op.results[0]].type.axes;
   std::vector<int32_t> to = layout.projected_registers(kept);
   int32_t results = kept.empty() ? 1 : layout.project(kept).register_count();
-  size_t slots = monoid.slots();
 
-  // Registers with one result, in ascending order: pairs at distance 1 first, then 2, ...
   std::vector<std::vector<Registers>> groups(results);
   for (int32_t reg = 0; reg < layout.register_count(); ++reg) {
     Registers state;
     for (ir::TileValueId operand : op.operands) state.push_back(value_at(operand, type, reg));
     groups[to[reg]].push_back(std::move(state));
   }
-  std::vector<Registers> state(results);
-  for (int32_t r = 0; r < results; ++r) {
-    std::vector<Registers>& level = groups[r];
-    while (level.size() > 1) {
-      std::vector<Registers> next;
-      for (size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(merge(monoid, level[i], level[i + 1]));
-      if (level.size() % 2 == 1) next.push_back(level.back());
-      level = std::move(next);
-    }
-    state[r] = level[0];
-  }
+  std::vector<Registers> state;
+  for (std::vector<Registers>& group : groups)
+    state.push_back(op.product ? reduce_products(monoid, group) : reduce_registers(monoid, std::move(group)));
 
   auto reduced = [&](auto basis) {
-    for (AxisId axis : op.reduced)
-      if (basis(axis) != 0) return true;
-    return false;
+    return std::any_of(op.reduced.begin(), op.reduced.end(), [&](AxisId axis) { return basis(axis) != 0; });
   };
-  unsigned reduced_lanes = 0;
+  bool whole_warp = true;
   for (unsigned bit = 0; bit < ir::kLaneBits; ++bit) {
-    if (!reduced([&](AxisId axis) { return layout.lane_basis(bit, axis); })) continue;
-    reduced_lanes |= 1u << bit;
+    if (!reduced([&](AxisId axis) { return layout.lane_basis(bit, axis); })) {
+      whole_warp = false;
+      continue;
+    }
     for (Registers& one : state) {
       Registers other;
       for (llvm::Value* value : one) other.push_back(shuffle(value, 1 << bit));
@@ -108,67 +127,90 @@ void Emitter::emit_reduce(const TileOp& op) {
   std::vector<unsigned> warp_bits;
   for (unsigned bit = 0; (1 << bit) < layout.warp_count(); ++bit)
     if (reduced([&](AxisId axis) { return layout.warp_basis(bit, axis); })) warp_bits.push_back(bit);
-  if (!warp_bits.empty()) merge_warps(monoid, state, warp_bits, layout.warp_count());
+  if (!warp_bits.empty()) merge_warps(monoid, state, warp_bits, layout.warp_count(), whole_warp);
 
-  for (size_t slot = 0; slot < slots; ++slot) {
+  for (size_t slot = 0; slot < monoid.slots(); ++slot) {
     Registers registers;
     for (const Registers& one : state) registers.push_back(one[slot]);
     set(op.results[slot], std::move(registers));
   }
 }
 
-// Every lane leaves its state for its warp's slot; after a barrier it takes those of the other warps in its
-// place. Each reduction has scratch of its own, so one barrier is enough; a reduction in a loop waits before
-// it writes again.
+// The tile that a reduction runs over: that of its operand with the most axes; a product's factors may have
+// fewer.
+const ir::TileType& Emitter::reduce_type(const TileOp& op) const {
+  const ir::TileType* widest = &module_.values[op.operands[0]].type;
+  for (ir::TileValueId operand : op.operands)
+    if (module_.values[operand].type.axes.size() > widest->axes.size())
+      widest = &module_.values[operand].type;
+  return *widest;
+}
+
+// Each warp leaves its state in shared memory, and after a barrier takes those of the warps that it is merged
+// with: the one of its own lane or, where all lanes hold the same, a single one that the first lane wrote.
+// Each reduction has scratch of its own, so one barrier is enough; a reduction in a loop waits before it
+// writes again.
 void Emitter::merge_warps(const ir::Monoid& monoid, std::vector<Registers>& state,
-                          const std::vector<unsigned>& warp_bits, int32_t warps) {
-  std::vector<int64_t> base;
+                          const std::vector<unsigned>& warp_bits, int32_t warps, bool whole_warp) {
   llvm::Value* tid = thread_id();
   if (scopes_.size() > 1) barrier();
-  int64_t threads = int64_t{warps} * 32;
-  for (size_t slot = 0; slot < monoid.slots(); ++slot) {
-    int64_t bytes = std::max<int64_t>(1, byte_size(monoid.identity[slot].type));
-    scratch_ = (scratch_ + 7) / 8 * 8;
+  // Places of one slot and result: one for each lane of each warp, or one for each warp.
+  int64_t lanes = whole_warp ? 1 : 32;
+  int64_t places = int64_t{warps} * lanes;
+  llvm::Value* place = whole_warp ? b_.CreateLShr(tid, ir::kLaneBits) : tid;
+  std::vector<int64_t> base;
+  for (const ir::Constant& identity : monoid.identity) {
+    scratch_ = (scratch_ + 15) / 16 * 16;
     base.push_back(scratch_);
-    for (size_t r = 0; r < state.size(); ++r) {
-      llvm::Value* at = b_.CreateMul(tid, b_.getInt32(bytes));
-      llvm::Value* pointer = b_.CreateGEP(b_.getInt8Ty(), shared_pointer(scratch_), at);
-      store_vector(b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, static_cast<int64_t>(r) * threads * bytes),
-                   monoid.identity[slot].type, {state[r][slot]});
+    scratch_ += static_cast<int64_t>(state.size()) * places * byte_size(identity.type);
+  }
+  auto leave = [&] {
+    for (size_t slot = 0; slot < monoid.slots(); ++slot) {
+      int64_t bytes = byte_size(monoid.identity[slot].type);
+      llvm::Value* pointer =
+          b_.CreateGEP(b_.getInt8Ty(), shared_pointer(base[slot]), b_.CreateMul(place, b_.getInt32(bytes)));
+      for (size_t r = 0; r < state.size(); ++r)
+        store_vector(b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, static_cast<int64_t>(r) * places * bytes),
+                     monoid.identity[slot].type, {state[r][slot]});
     }
-    scratch_ += static_cast<int64_t>(state.size()) * threads * bytes;
+  };
+  if (whole_warp) {
+    branch_around(b_.CreateICmpEQ(b_.CreateAnd(tid, 31), b_.getInt32(0)), leave);
+  } else {
+    leave();
   }
   barrier();
+  unsigned mask = 0;
+  for (unsigned bit : warp_bits) mask |= 1u << bit;
+  bool all_warps = mask + 1 == static_cast<unsigned>(warps);
   for (size_t r = 0; r < state.size(); ++r) {
-    // Warps that differ in the reduced bits, as a tree over those bits, low to high.
-    std::vector<Registers> level;
-    for (unsigned combination = 0; combination < 1u << warp_bits.size(); ++combination) {
-      uint32_t mask = 0;
-      uint32_t value = 0;
-      for (size_t i = 0; i < warp_bits.size(); ++i) {
-        mask |= 32u << warp_bits[i];
-        if (combination >> i & 1) value |= 32u << warp_bits[i];
+    // Ascending in the reduced warp bits, so that the tree merges warps bit by bit from the lowest.
+    std::vector<Registers> level(size_t{1} << warp_bits.size());
+    for (size_t slot = 0; slot < monoid.slots(); ++slot) {
+      ElementType element = monoid.identity[slot].type;
+      int64_t bytes = byte_size(element);
+      int64_t first = base[slot] + static_cast<int64_t>(r) * places * bytes;
+      if (whole_warp && all_warps) {
+        // The states lie side by side, the same for every thread.
+        int32_t width = static_cast<int32_t>(std::min<int64_t>(places, 16 / bytes));
+        for (int64_t at = 0; at < places; at += width) {
+          Registers part = load_shared(shared_pointer(first + at * bytes), element, width);
+          for (int32_t i = 0; i < width; ++i) level[at + i].push_back(part[i]);
+        }
+        continue;
       }
-      llvm::Value* thread = b_.CreateAnd(tid, ~mask);
-      Registers one;
-      for (size_t slot = 0; slot < monoid.slots(); ++slot) {
-        ElementType element = monoid.identity[slot].type;
-        int64_t bytes = byte_size(element);
-        llvm::Value* at = b_.CreateMul(thread, b_.getInt32(bytes));
-        llvm::Value* pointer = b_.CreateGEP(b_.getInt8Ty(), shared_pointer(base[slot]), at);
-        pointer = b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer,
-                                        (static_cast<int64_t>(r) * threads + value) * bytes);
-        TileOp shared;
-        one.push_back(load_vector(shared, pointer, element, 1)[0]);
+      llvm::Value* own = b_.CreateAnd(place, ~(static_cast<uint32_t>(mask) * static_cast<uint32_t>(lanes)));
+      llvm::Value* pointer =
+          b_.CreateGEP(b_.getInt8Ty(), shared_pointer(first), b_.CreateMul(own, b_.getInt32(bytes)));
+      for (size_t combination = 0; combination < level.size(); ++combination) {
+        int64_t warp = 0;
+        for (size_t i = 0; i < warp_bits.size(); ++i)
+          if (combination >> i & 1) warp |= int64_t{1} << warp_bits[i];
+        llvm::Value* at = b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, warp * lanes * bytes);
+        level[combination].push_back(load_shared(at, element, 1)[0]);
       }
-      level.push_back(std::move(one));
     }
-    while (level.size() > 1) {
-      std::vector<Registers> next;
-      for (size_t i = 0; i + 1 < level.size(); i += 2) next.push_back(merge(monoid, level[i], level[i + 1]));
-      level = std::move(next);
-    }
-    state[r] = level[0];
+    state[r] = reduce_registers(monoid, std::move(level));
   }
 }
 

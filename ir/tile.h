@@ -99,9 +99,11 @@ struct TileOp {
   // Set by vectorize. kLoad, kStore: elements moved by one instruction, consecutive registers and addresses.
   // Comparisons: consecutive registers that are known to compare alike.
   int32_t vector = 1;
-  // kTileReduce.
+  // kTileReduce. With `product`, of a sum of floats, there are two operands: the terms are their products, joined by
+  // multiply-adds within a thread.
   std::optional<Monoid> monoid;
   std::vector<AxisId> reduced;
+  bool product = false;
   // kLoop: its counter, and whether its iterations are written out (its count is then a constant).
   AxisId axis;
   bool unroll = false;

@@ -1,6 +1,7 @@
 #include "passes/allocate_shared.h"
 #include "passes/assign_layouts.h"
 #include "passes/build_nest.h"
+#include "passes/fuse_products.h"
 #include "passes/place_barriers.h"
 #include "passes/plan.h"
 #include "passes/vectorize.h"
@@ -19,6 +20,7 @@ ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, con
 ir::TileModule lower_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant,
                              const Target& target) {
   ir::TileModule module = build_variant(kernel, step, variant);
+  fuse_products(module);
   assign_layouts(module);
   vectorize(module);
   allocate_shared(module);
