@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "frontend/check/clauses.h"
+
 namespace tenon::frontend {
 
 NodeId Accesses::read(const Variable& variable, std::vector<NodeId> subscripts, NodeId fallback,
@@ -83,7 +85,7 @@ bool Accesses::add_clause(prove::ConditionId condition, Span span, bool implicit
   if (!index || terms_.holds(terms_.store().logical_not(condition))) return false;
   clauses_.push_back(condition);
   ir::WhereClause clause;
-  clause.condition = *index;
+  clause.condition = with_divisors(instance_, *index);
   clause.text = terms_.store().text(condition);
   clause.implicit = implicit;
   clause.span = span;
@@ -101,6 +103,10 @@ void Accesses::report_out_of_bounds(const Variable& variable, const Read& read, 
   d.label(variable.span, fmt::format("`{}` is {}", variable.name, instance_.shape_text(variable.shape)));
   if (!verdict.remaining.empty()) d.note(fmt::format("left to show: {}", verdict.remaining));
   if (!verdict.counterexample.empty()) d.note(fmt::format("it fails for {}", verdict.counterexample));
+  const std::optional<int64_t> constant =
+      terms_.store().constant_value(terms_.term(read.subscripts[position]));
+  if (constant && *constant < 0)
+    d.note(fmt::format("elements are counted from 0; the last one is {} - 1", dimension));
   if (verdict.out_of_budget) d.note("the proof was given up after too many steps");
   if (verdict.suggested_clause.valid())
     d.note(fmt::format("`where {}` would make it hold", terms_.store().text(verdict.suggested_clause)));

@@ -10,17 +10,31 @@ using ir::IndexId;
 using ir::IndexKind;
 using ir::Opcode;
 
-void collect_divisors(const ir::IndexPool& pool, IndexId index, std::set<IndexId>& seen,
-                      std::set<IndexId>& divisors) {
-  if (!seen.insert(index).second) return;
-  const ir::IndexNode& node = pool[index];
-  for (const ir::Monomial& term : node.terms)
-    for (IndexId factor : term.factors) collect_divisors(pool, factor, seen, divisors);
-  if (node.a.valid()) collect_divisors(pool, node.a, seen, divisors);
-  if (node.b.valid()) collect_divisors(pool, node.b, seen, divisors);
-  const bool divides = node.kind == IndexKind::kFloorDiv || node.kind == IndexKind::kFloorMod;
-  if (divides && !pool.as_constant(node.b)) divisors.insert(node.b);
-}
+// What an index expression divides by, but for constants.
+class Divisors {
+ public:
+  void collect(const ir::IndexPool& pool, IndexId index) {
+    if (!seen_.insert(index).second) return;
+    const ir::IndexNode& node = pool[index];
+    for (const ir::Monomial& term : node.terms)
+      for (IndexId factor : term.factors) collect(pool, factor);
+    if (node.a.valid()) collect(pool, node.a);
+    if (node.b.valid()) collect(pool, node.b);
+    const bool divides = node.kind == IndexKind::kFloorDiv || node.kind == IndexKind::kFloorMod;
+    if (divides && !pool.as_constant(node.b)) divisors_.insert(node.b);
+  }
+
+  // The condition, and that none of them is 0.
+  IndexId guard(ir::IndexPool& pool, IndexId condition) const {
+    for (IndexId divisor : divisors_)
+      condition = pool.logical_and(condition, pool.logical_not(pool.equal(divisor, pool.constant(0))));
+    return condition;
+  }
+
+ private:
+  std::set<IndexId> seen_;
+  std::set<IndexId> divisors_;
+};
 
 std::optional<IndexId> operation(ir::IndexPool& pool, Opcode op, IndexId a, IndexId b) {
   switch (op) {
@@ -50,13 +64,12 @@ std::optional<IndexId> operation(ir::IndexPool& pool, Opcode op, IndexId a, Inde
 std::optional<IndexId> clause_condition(Instance& instance, NodeId condition) {
   ir::IndexPool& pool = instance.kernel.index;
   std::map<NodeId, IndexId> values;
-  std::set<IndexId> seen;
-  std::set<IndexId> divisors;
+  Divisors divisors;
   for (NodeId id : instance.nodes.reachable(std::span(&condition, 1), true)) {
     const Node node = instance.nodes[id];
     if (node.kind == NodeKind::kIndex) {
       values[id] = node.index;
-      collect_divisors(pool, node.index, seen, divisors);
+      divisors.collect(pool, node.index);
     } else if (node.kind == NodeKind::kConstant && node.is_bool()) {
       values[id] = pool.constant(node.bits != 0 ? 1 : 0);
     } else if (node.kind == NodeKind::kOp && node.op == Opcode::kNot && node.is_bool()) {
@@ -70,10 +83,13 @@ std::optional<IndexId> clause_condition(Instance& instance, NodeId condition) {
       return std::nullopt;
     }
   }
-  IndexId result = values[condition];
-  for (IndexId divisor : divisors)
-    result = pool.logical_and(result, pool.logical_not(pool.equal(divisor, pool.constant(0))));
-  return result;
+  return divisors.guard(pool, values[condition]);
+}
+
+IndexId with_divisors(Instance& instance, IndexId condition) {
+  Divisors divisors;
+  divisors.collect(instance.kernel.index, condition);
+  return divisors.guard(instance.kernel.index, condition);
 }
 
 }  // namespace tenon::frontend

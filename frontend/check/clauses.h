@@ -11,4 +11,7 @@ namespace tenon::frontend {
 // hold, which is also where it divides by zero. Empty if it depends on anything else.
 std::optional<ir::IndexId> clause_condition(Instance& instance, NodeId condition);
 
+// The condition, and that nothing in it divides by zero.
+ir::IndexId with_divisors(Instance& instance, ir::IndexId condition);
+
 }  // namespace tenon::frontend

@@ -198,9 +198,9 @@ void KernelCheck::dimensions(const Type& type) {
 void KernelCheck::assume_size(ir::IndexId extent) {
   const ir::IndexKind kind = instance_.kernel.index[extent].kind;
   if (kind == ir::IndexKind::kSymbol || instance_.kernel.index.as_constant(extent)) return;
-  // A launch with a negative dimension is refused.
+  // A launch with a negative dimension is refused. That says nothing about what the dimension divides by.
   Terms& terms = statements_.terms();
-  terms.assume(terms.store().ge(terms.term(extent), terms.store().constant(0)));
+  terms.assume(terms.store().ge(terms.term(extent), terms.store().constant(0)), prove::FactKind::kGuard);
 }
 
 void KernelCheck::parameter(const Param& param, bool is_result) {

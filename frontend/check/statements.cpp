@@ -117,6 +117,8 @@ void Statements::declare(const StatementContext& context, const LocalDeclaration
 }
 
 void Statements::poison(const StatementContext& context, const Name& name) {
+  // Also where the mistake was reported elsewhere, as one of syntax in a function.
+  instance_.failed = true;
   const Entity* known = context.scope->find(name.text);
   if (known != nullptr && known->kind == EntityKind::kVariable) {
     Variable& variable = instance_.variables[known->variable];

@@ -367,9 +367,9 @@ TermId Terms::reduce_term(NodeId id) {
   return store().opaque(reduction_name(id), arguments, range, prove::OpaqueStyle::kArguments);
 }
 
-void Terms::assume(ConditionId clause) {
+void Terms::assume(ConditionId fact, prove::FactKind kind) {
   release_guards();
-  context_.assume(clause, prove::FactKind::kClause);
+  context_.assume(fact, kind);
 }
 
 void Terms::release_guards() {

@@ -30,8 +30,8 @@ class Terms {
   // A node of type bool.
   prove::ConditionId condition(NodeId node);
 
-  // A fact for the rest of the kernel.
-  void assume(prove::ConditionId clause);
+  // A fact for the rest of the kernel. A clause divides by nothing that is 0.
+  void assume(prove::ConditionId fact, prove::FactKind kind = prove::FactKind::kClause);
 
   // Under the clauses, the ranges of indices, and the guard with all those around it.
   bool holds(prove::ConditionId goal, GuardId guard = {});
