@@ -4,7 +4,7 @@
 A fenced block of language `console` holds commands, each on a line that begins with `$ `, and below each what it
 prints on both streams. With --check nothing is written: the exit status is 1, and a difference is shown, where a
 page no longer tells the truth. Commands run in bash in the root of the tree, with `tenon` taken from the build
-folder; ptxas and GPUs are hidden, so that every machine prints the same.
+folder; it sees neither ptxas nor GPUs, so that every machine prints the same.
 """
 import argparse
 import difflib
@@ -23,13 +23,9 @@ SECONDS_PER_COMMAND = 120
 
 
 def run(command, build):
-    environment = {
-        "PATH": os.pathsep.join([os.path.join(build, "bin"), "/usr/bin", "/bin"]),
-        "CUDA_VISIBLE_DEVICES": "",
-        "LC_ALL": "C.UTF-8",
-    }
+    environment = {"PATH": "/usr/bin:/bin", "CUDA_VISIBLE_DEVICES": "", "LC_ALL": "C.UTF-8", "TENON": build + "/bin/tenon"}
     done = subprocess.run(
-        ["bash", "-c", command],
+        ["bash", "-c", 'tenon() { PATH=/nowhere "$TENON" "$@"; }\n' + command],
         cwd=ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -62,6 +58,8 @@ def main():
     parser.add_argument("pages", nargs="*", default=PAGES, help="by default all")
     options = parser.parse_args()
     build = os.path.abspath(options.build)
+    if not os.access(build + "/bin/tenon", os.X_OK):
+        sys.exit(f"{build}/bin/tenon is not there; ./dev build makes it")
     stale = False
     for page in options.pages:
         path = os.path.join(ROOT, page)
