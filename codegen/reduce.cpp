@@ -74,7 +74,7 @@ Registers Emitter::reduce_registers(const ir::Monoid& monoid, std::vector<Regist
 // Products in a thread: at most four chains of multiply-adds, register r in chain r modulo their number, then
 // as above.
 Registers Emitter::reduce_products(const ir::Monoid& monoid, const std::vector<Registers>& factors) {
-  size_t chains = std::clamp<size_t>(factors.size() / 16, 1, 4);
+  size_t chains = ir::product_chains(factors.size());
   std::vector<Registers> sums(chains);
   for (size_t r = 0; r < factors.size(); ++r) {
     llvm::Value* a = factors[r][0];

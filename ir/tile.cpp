@@ -1,5 +1,7 @@
 #include "ir/tile.h"
 
+#include <algorithm>
+
 namespace tenon::ir {
 
 int64_t Buffer::element_count() const {
@@ -7,6 +9,8 @@ int64_t Buffer::element_count() const {
   for (size_t i = 0; i < shape.size(); ++i) last += (shape[i] - 1) * strides[i];
   return last + 1;
 }
+
+size_t product_chains(size_t terms) { return std::clamp<size_t>(terms / 16, 1, 4); }
 
 TileModule make_tile_module(const Kernel& kernel, std::string name) {
   TileModule module;

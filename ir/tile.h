@@ -155,6 +155,10 @@ struct TileModule {
   int64_t shared_bytes = 0;
 };
 
+// The chains of multiply-adds in which a thread joins so many products of a kTileReduce: one for every sixteen, at most
+// four. Term r goes to chain r modulo their number.
+size_t product_chains(size_t terms);
+
 // A tile module with the kernel's symbols, tensors and axes, and no launches.
 TileModule make_tile_module(const Kernel& kernel, std::string name);
 
