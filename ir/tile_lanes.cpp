@@ -95,8 +95,8 @@ void evaluate_on_device(Opcode op, bool approx, std::span<const LaneView> operan
                         void* result, size_t count, const DeviceFunctions& device) {
   if (approx && op == Opcode::kDiv && (type == ElementType::kF32 || is_narrow_float(type)))
     return divide(operands, type, result, count, device);
-  if (approx && row(op).rule == TypeRule::kFunction && row(function_of(op)).result == FunctionResult::kSame &&
-      is_float(type)) {
+  bool exact = row(op).rule == TypeRule::kFunction && row(function_of(op)).ulp <= 0.5;
+  if (approx && exact && row(function_of(op)).approx_ulp > 0.5) {
     TENON_CHECK(device.functions != nullptr, "the interpreter has no functions of the device");
     return device.functions(function_of(op), true, type, operands, result, count);
   }

@@ -23,7 +23,9 @@ constexpr int64_t kMaxExtent = int64_t{1} << 30;
 
 class ModuleParser {
  public:
-  explicit ModuleParser(TextScanner& scanner) : scanner_(scanner) {}
+  explicit ModuleParser(TextScanner& scanner) : scanner_(scanner) {
+    module_.tensor_alignment = SideTable<Tensor, int64_t>(0, 1);
+  }
 
   TileModule parse() {
     scanner_.expect("tile.module");
