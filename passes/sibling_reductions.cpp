@@ -35,23 +35,20 @@ constexpr ptrdiff_t kMostTried = 16;
 
 class Siblings {
  public:
-  explicit Siblings(ir::Kernel& kernel) : kernel_(kernel), first_reader_(kernel.tensors.size()) {
-    for (uint32_t i = 0; i < kernel.ops.size(); ++i)
-      for (const ir::Instruction& read : kernel.ops[TensorOpId(i)].body)
-        if (read.tensor.valid() && !first_reader_[read.tensor].valid())
-          first_reader_[read.tensor] = TensorOpId(i);
+  explicit Siblings(ir::Kernel& kernel)
+      : kernel_(kernel), defined_by_(ir::defining_ops(kernel)), first_reader_(kernel.tensors.size()) {
+    for (uint32_t i = 0; i < kernel.ops.size(); ++i) note_reads(TensorOpId(i));
   }
 
   void run() {
-    for (uint32_t later = 0; later < kernel_.ops.size(); ++later) {
-      if (!is_candidate(TensorOpId(later))) continue;
-      std::vector<TensorOpId>& earlier = by_domain_[domain_of(kernel_.ops[TensorOpId(later)])];
+    for (uint32_t i = 0; i < kernel_.ops.size(); ++i) {
+      TensorOpId later(i);
+      if (!is_candidate(later)) continue;
+      std::vector<TensorOpId>& others = by_domain_[domain_of(kernel_.ops[later])];
       // The latest only, so that thousands of reductions do not take forever.
-      auto begin = std::ssize(earlier) > kMostTried ? earlier.end() - kMostTried : earlier.begin();
-      auto sibling =
-          std::find_if(begin, earlier.end(), [&](TensorOpId id) { return join(id, TensorOpId(later)); });
-      if (sibling != earlier.end()) *sibling = TensorOpId(later);
-      if (sibling == earlier.end()) earlier.push_back(TensorOpId(later));
+      auto begin = std::ssize(others) > kMostTried ? others.end() - kMostTried : others.begin();
+      auto sibling = std::find_if(begin, others.end(), [&](TensorOpId& id) { return join(id, later); });
+      if (sibling == others.end()) others.push_back(later);
     }
   }
 
@@ -76,32 +73,51 @@ class Siblings {
     return tensors;
   }
 
-  // Whether an operation up to `last` reads results of `first`, which then cannot move there. If `last`
-  // depends on `first` through others, one of them does.
-  bool is_needed_before(TensorOpId first, TensorOpId last) const {
-    const std::vector<ir::OpOutput>& outputs = kernel_.ops[first].outputs;
-    return std::any_of(outputs.begin(), outputs.end(), [&](const ir::OpOutput& output) {
-      TensorOpId reader = first_reader_[output.tensor];
-      return reader.valid() && reader <= last;
+  void note_reads(TensorOpId id) {
+    for (const ir::Instruction& read : kernel_.ops[id].body) {
+      if (!read.tensor.valid()) continue;
+      TensorOpId& first = first_reader_[read.tensor];
+      if (!first.valid() || id < first) first = id;
+    }
+  }
+
+  // Whether all that `later` reads is there before `earlier` runs, so that it can move there.
+  bool can_move_up(TensorOpId earlier, TensorOpId later) const {
+    return std::ranges::none_of(kernel_.ops[later].body, [&](const ir::Instruction& read) {
+      if (!read.tensor.valid()) return false;
+      TensorOpId producer = defined_by_[read.tensor];
+      return producer.valid() && producer >= earlier;
     });
   }
 
-  // Moves the earlier reduction into the later one, if they are siblings.
-  bool join(TensorOpId first, TensorOpId second) {
-    TensorOp& earlier = kernel_.ops[first];
-    TensorOp& later = kernel_.ops[second];
-    if (earlier.outputs.size() + later.outputs.size() > kMaxResults) return false;
-    if (earlier.predicate.valid() != later.predicate.valid()) return false;
-    std::set<TensorId> common = tensors_read(later);
-    std::set<TensorId> own = tensors_read(earlier);
-    if (std::none_of(own.begin(), own.end(), [&](TensorId tensor) { return common.contains(tensor); }))
+  // Whether nothing up to `later` reads results of `earlier`, so that it can move there. If `later` depends
+  // on `earlier` through others, one of them does.
+  bool can_move_down(TensorOpId earlier, TensorOpId later) const {
+    return std::ranges::none_of(kernel_.ops[earlier].outputs, [&](const ir::OpOutput& output) {
+      TensorOpId reader = first_reader_[output.tensor];
+      return reader.valid() && reader <= later;
+    });
+  }
+
+  // Makes one operation of two reductions if they are siblings; `earlier` is then where it stands.
+  bool join(TensorOpId& earlier, TensorOpId later) {
+    TensorOp& first = kernel_.ops[earlier];
+    TensorOp& second = kernel_.ops[later];
+    if (first.outputs.size() + second.outputs.size() > kMaxResults) return false;
+    if (first.predicate.valid() != second.predicate.valid()) return false;
+    std::set<TensorId> common = tensors_read(second);
+    if (std::ranges::none_of(tensors_read(first), [&](TensorId tensor) { return common.contains(tensor); }))
       return false;
-    if (is_needed_before(first, second)) return false;
-    TensorOp joined = united(earlier, later);
+    bool up = can_move_up(earlier, later);
+    if (!up && !can_move_down(earlier, later)) return false;
+    TensorOp joined = united(first, second);
     // The predicates are the same where their values are one, once equal values are.
     if (joined.predicate != predicate_of_later_) return false;
-    later = std::move(joined);
-    remove_op(earlier);
+    remove_op(up ? second : first);
+    earlier = up ? earlier : later;
+    for (const ir::OpOutput& output : joined.outputs) defined_by_[output.tensor] = earlier;
+    kernel_.ops[earlier] = std::move(joined);
+    note_reads(earlier);
     return true;
   }
 
@@ -144,9 +160,10 @@ class Siblings {
   }
 
   ir::Kernel& kernel_;
-  // The latest operation of each set of siblings.
+  // The operations of each domain that were met, after joining.
   std::map<std::vector<ir::IndexId>, std::vector<TensorOpId>> by_domain_;
-  // Reads only move to later operations, so this stays true or errs on the safe side.
+  SideTable<ir::Tensor, TensorOpId> defined_by_;
+  // No later than the first reader: reads that moved down are not looked for again.
   SideTable<ir::Tensor, TensorOpId> first_reader_;
   ValueId predicate_of_later_;
 };

@@ -39,9 +39,32 @@ TEST(SiblingReductions, OneThatDependsOnTheOtherStays) {
   EXPECT_EQ(3u, Passed(two(kMax, centred), "sibling-reductions").op_count());
 }
 
-TEST(SiblingReductions, NorOneWhoseResultIsNeededBetween) {
+// A map of the first result stands between the two: the second moves up, unless it needs the map.
+std::string with_map_between(const std::string& read_by_second) {
   std::string between = "  %u: f32[M] = map [i: M] {\n    %0 = read %s[i] : f32\n    yield %0\n  }\n";
-  EXPECT_EQ(4u, Passed(two(kSum, kMax, between), "sibling-reductions").op_count());
+  std::string second = "reduce<max> [p: M | q: N] {\n    %0 = read %x[p, q] : f32\n    %1 = read " +
+                       read_by_second + "[p] : f32\n    %2 = add %0, %1 : f32\n    yield %2\n  }\n";
+  return two(kSum, second, between);
+}
+
+TEST(SiblingReductions, TheLaterOneMovesUp) {
+  std::string text =
+      two(kSum, kMax, "  %u: f32[M] = map [i: M] {\n    %0 = read %s[i] : f32\n    yield %0\n  }\n");
+  EXPECT_EQ(3u, Passed(text, "sibling-reductions").op_count());
+  expect_same_after(text, "sibling-reductions", {{"M", 3}, {"N", 7}});
+}
+
+TEST(SiblingReductions, ButNotBeforeWhatItNeeds) {
+  EXPECT_EQ(4u, Passed(with_map_between("%u"), "sibling-reductions").op_count());
+  EXPECT_EQ(4u, Passed(with_map_between("%s"), "sibling-reductions").op_count());
+}
+
+TEST(SiblingReductions, ThreeOfThem) {
+  std::string text =
+      "kernel @k<M, N>(%x: f32[M, N]) -> (%a: f32[M], %b: f32[M], %c: f32[M]) {\n  %a: f32[M] = " +
+      std::string(kSum) + "  %b: f32[M] = " + kMax + "  %c: f32[M] = " + kSum + "}\n";
+  EXPECT_EQ(1u, Passed(text, "sibling-reductions").op_count());
+  expect_same_after(text, "sibling-reductions", {{"M", 3}, {"N", 7}});
 }
 
 TEST(SiblingReductions, OtherDomainsStay) {
