@@ -66,7 +66,8 @@ class Diagnostics {
   size_t error_count() const { return errors_; }
   const std::vector<Diagnostic>& all() const { return diagnostics_; }
   void clear();
-  // Sorts the diagnostics from the `first`th on by their place in the text; those of one place keep their order.
+  // Sorts the diagnostics from the `first`th on by their place in the text; those of one place keep their
+  // order.
   void sort_from(size_t first);
 
  private:
@@ -76,9 +77,11 @@ class Diagnostics {
   size_t errors_ = 0;
 };
 
-// Text as a terminal shows it: `file:line:column: error[E0101]: message`, the source line, a caret range, labels,
-// notes, fixes. A diagnostic without a valid span has only its first line and its notes.
+// Text as a terminal shows it: `file:line:column: error[E0101]: message`, the source line, a caret range,
+// labels, notes, fixes. A diagnostic without a valid span has only its first line and its notes.
 std::string render_text(const Diagnostics& diagnostics, const SourceManager& sources, bool color = false);
+// One of them.
+std::string render_text(const Diagnostic& diagnostic, const SourceManager& sources, bool color = false);
 
 // An array of objects, one a diagnostic, for editors and scripts; ends in a newline.
 std::string render_json(const Diagnostics& diagnostics, const SourceManager& sources);

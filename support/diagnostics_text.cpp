@@ -376,4 +376,10 @@ std::string render_text(const Diagnostics& diagnostics, const SourceManager& sou
   return renderer.take();
 }
 
+std::string render_text(const Diagnostic& diagnostic, const SourceManager& sources, bool color) {
+  Renderer renderer(sources, color);
+  renderer.render(diagnostic);
+  return renderer.take();
+}
+
 }  // namespace tenon

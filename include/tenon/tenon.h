@@ -82,7 +82,7 @@ enum class FailureKind : uint8_t {
   // The driver or the device failed. After an illegal address and the like the device is lost; later calls
   // say so.
   kDevice,
-  // Out of memory, or a missing tool or file.
+  // Out of memory, or a missing file.
   kMachine,
 };
 
@@ -141,7 +141,7 @@ class [[nodiscard]] Expected {
   std::variant<T, Failure> state_;
 };
 
-// Success is `Status(std::monostate())`.
+// Success holds a std::monostate.
 using Status = Expected<std::monostate>;
 
 // Elements an axis; empty for a scalar.
@@ -165,8 +165,6 @@ struct CompileOptions {
   std::vector<NamedType> types;
   // Dimensions fixed in the compiled kernel (N = 4096), and every `dim` generic.
   std::vector<NamedValue> sizes;
-  // A `schedule` that pins choices, in the language's syntax; empty: the compiler chooses.
-  std::string schedule;
   // Source lines in the PTX, for profilers and debuggers.
   bool line_info = false;
   // What messages call the source text.
@@ -182,6 +180,8 @@ struct ParameterInfo {
   size_t rank = 0;
   // As in the source: "x: f32[M, N]".
   std::string source;
+  // The extent of each axis as text: "N", "2*N + 1", "64".
+  std::vector<std::string> shape;
   // A scalar input, passed as a Scalar. Every other parameter is a tensor, of rank 0 perhaps.
   bool by_value = false;
 };
@@ -199,14 +199,16 @@ struct VariantInfo {
   std::string name;
   // When it is taken: "N % 4 == 0 && x on 16 bytes", or "always".
   std::string guard;
-  // The choices behind it, in the text form that CompileOptions::schedule takes.
+  // The choices behind it: tile sizes, what each thread does.
   std::string schedule;
 };
 
 struct StepInfo {
   std::string name;
-  // In order of preference.
+  // In order of preference; the last takes whatever the conditions let through.
   std::vector<VariantInfo> variants;
+  // What was decided and why, for people.
+  std::vector<std::string> remarks;
 };
 
 // The value of a scalar parameter.
@@ -214,7 +216,7 @@ class Scalar {
  public:
   template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
   explicit Scalar(T value) : Scalar(&value, data_type_of<T>()) {}
-  // From byte_size(type) bytes, for the types that C++ has not.
+  // From byte_size(type) bytes, for the types that C++ does not have.
   Scalar(const void* value, DataType type) : type_(type) {
     std::memcpy(bytes_.data(), value, byte_size(type));
   }
@@ -272,7 +274,7 @@ struct DeviceArgument {
 struct LaunchOptions {
   // Dimensions that no shape gives.
   std::vector<NamedValue> sizes;
-  // A CUstream of the device's primary context; null is the null stream.
+  // A CUstream of the device's primary context (a cudaStream_t is one); null is the null stream.
   void* stream = nullptr;
   // Scratch memory on the device, of at least Kernel::workspace_bytes, at a multiple of 256, that nothing
   // else uses until the launch is done. 0: Tenon keeps its own for each stream.
@@ -280,10 +282,11 @@ struct LaunchOptions {
   size_t workspace_bytes = 0;
 };
 
-// A GPU, or the emulated device. A handle: copies mean the same device.
+// A GPU, or an emulated device. A handle: copies mean the same device. Memory and streams are the primary
+// context's, which a process has once for each GPU, and once for each target emulated.
 class TENON_API Device {
  public:
-  // GPU 0 where there is one, else the emulated device.
+  // GPU 0 where the driver finds one, else the emulated device.
   static Expected<Device> open();
   // A GPU, through libcuda.so.1.
   static Expected<Device> cuda(int ordinal = 0);
@@ -304,16 +307,24 @@ class TENON_API Device {
   // Waits for all launches; a fault in one comes back here.
   Status synchronize();
 
+  // A CUstream that does not wait for the null stream, for hosts that have none of their own.
+  Expected<void*> create_stream();
+  // For streams of create_stream alone.
+  Status destroy_stream(void* stream);
+  // Waits for the device and frees the scratch memory kept for launches on `stream`, on which nobody launches
+  // meanwhile. Call it before a stream of your own is destroyed; destroy_stream does.
+  void release_workspace(void* stream);
+
   struct Impl;
   explicit Device(std::shared_ptr<Impl> impl);
-  Impl& impl() const { return *impl_; }
+  const std::shared_ptr<Impl>& impl() const;
 
  private:
   std::shared_ptr<Impl> impl_;
 };
 
 // A compiled kernel for one target. A handle: copies mean the same kernel. Variants are compiled when a
-// launch first takes them, and kept.
+// launch first takes them, and kept. Dropping the last handle waits for the devices it was launched on.
 class TENON_API Kernel {
  public:
   // All mistakes of the program come back at once, in Failure::messages.
@@ -334,8 +345,6 @@ class TENON_API Kernel {
   Expected<std::string> ptx() const;
   // The program record as JSON: sizes, clauses, steps, variants, guards, launches, PTX.
   Expected<std::string> record() const;
-  // What was fused, what was not and why, and what each variant does.
-  Expected<std::string> explain() const;
 
   // The shapes of the results, in order, for these arguments; only their shapes, types and scalars matter,
   // and results may be left out.
@@ -344,26 +353,30 @@ class TENON_API Kernel {
   Expected<std::vector<Shape>> result_shapes(const std::vector<DeviceArgument>& arguments,
                                              const LaunchOptions& options = {}) const;
 
-  // Copies the inputs to the device, runs the kernel, copies results and inouts back, and waits for it.
-  // Checks all that a launch checks. LaunchOptions' workspace is not used.
+  // Copies the inputs to the device, runs the kernel on the null stream, waits for the device, and copies
+  // results and inouts back; on failure those may hold anything. Checks all that a launch checks, on the
+  // host's addresses. Of the options only the sizes are used.
   Status run(Device device, const std::vector<HostArgument>& arguments,
              const LaunchOptions& options = {}) const;
 
-  // Starts the kernel on the stream and returns. Refused with a message: arguments of a wrong rank or type,
-  // sizes that do not agree, a clause that does not hold, misaligned or null buffers, a result that overlaps
-  // another parameter.
+  // Starts the kernel on the stream and returns; a fault while it runs comes back from a later call. Refused
+  // with a message: arguments of a wrong rank or type, sizes that do not agree, a clause that does not hold,
+  // misaligned or null buffers, a result that overlaps another parameter.
   Status launch(Device device, const std::vector<DeviceArgument>& arguments,
                 const LaunchOptions& options = {}) const;
+
+  // Compiles every variant and loads it on the device now, so that no launch waits for that.
+  Status warm_up(Device device) const;
 
   // Bytes of scratch memory that such a launch needs.
   Expected<size_t> workspace_bytes(Device device, const std::vector<DeviceArgument>& arguments,
                                    const LaunchOptions& options = {}) const;
 
   struct Impl;
-  explicit Kernel(std::shared_ptr<Impl> impl);
+  explicit Kernel(std::shared_ptr<const Impl> impl);
 
  private:
-  std::shared_ptr<Impl> impl_;
+  std::shared_ptr<const Impl> impl_;
 };
 
 }  // namespace tenon
