@@ -16,6 +16,7 @@ struct Command {
 
 Command add_compile(CLI::App& parent);
 Command add_run(CLI::App& parent);
+Command add_opt(CLI::App& parent);
 Command add_explain(CLI::App& parent);
 Command add_emulate(CLI::App& parent);
 Command add_devices(CLI::App& parent);

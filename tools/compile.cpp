@@ -8,6 +8,7 @@
 #include "api/compiler.h"
 #include "frontend/parse/print.h"
 #include "ir/printer.h"
+#include "ir/tile_printer.h"
 #include "support/file.h"
 #include "tools/choice.h"
 #include "tools/command.h"
@@ -34,6 +35,17 @@ std::string ast_text(const ParsedSource& parsed) { return frontend::print_ast(pa
 std::string tensor_ir_text(const std::vector<ir::Kernel>& kernels) {
   std::string text;
   for (const ir::Kernel& kernel : kernels) text += (text.empty() ? "" : "\n") + ir::print(kernel);
+  return text;
+}
+
+std::string tile_ir_text(const CompiledKernels& kernels) {
+  std::string text;
+  for (const auto& kernel : kernels) {
+    const runtime::Program& program = kernel->program();
+    for (uint32_t step = 0; step < program.steps.size(); ++step)
+      for (uint32_t variant = 0; variant < program.steps[step].variants.size(); ++variant)
+        text += (text.empty() ? "" : "\n") + ir::print(kernel->lower_to_tile(step, variant));
+  }
   return text;
 }
 
@@ -79,6 +91,7 @@ Result<std::string> emit(const Options& options, ParsedSource& parsed, std::vect
     compiled.push_back(std::make_unique<const api::CompiledKernel>(std::move(kernel), compiler_options,
                                                                    parsed.sources.get()));
   stopwatch.lap("plan");
+  if (options.emit == "tile-ir") return tile_ir_text(compiled);
   if (options.emit == "llvm") return llvm_text(compiled);
   TENON_TRY_ASSIGN(std::vector<runtime::Program> programs, lower_all(compiled));
   stopwatch.lap("lower and generate code");
@@ -118,8 +131,8 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("FILE")
       ->group("Output");
   app.add_option("--emit", options.emit,
-                 "What to write: ast, tensor-ir, llvm, ptx (the default), json or cubin")
-      ->check(one_of({"ast", "tensor-ir", "llvm", "ptx", "json", "cubin"}))
+                 "What to write: ast, tensor-ir, tile-ir, llvm, ptx (the default), json or cubin")
+      ->check(one_of({"ast", "tensor-ir", "tile-ir", "llvm", "ptx", "json", "cubin"}))
       ->type_name("FORM")
       ->group("Output");
   app.add_flag("--line-info", options.line_info, "Let debuggers and profilers find the source lines")

@@ -20,7 +20,7 @@ namespace {
 constexpr const char* kVersion = "tenon " TENON_VERSION;
 
 std::vector<Command> add_commands(CLI::App& app) {
-  return {add_run(app), add_compile(app), add_explain(app), add_emulate(app), add_devices(app)};
+  return {add_run(app), add_compile(app), add_explain(app), add_opt(app), add_emulate(app), add_devices(app)};
 }
 
 // The deepest command that the line named, whose options it can have meant.
