@@ -110,6 +110,25 @@ IndexId full_guard(ir::Kernel& kernel, const Proposal& proposal) {
   return guard;
 }
 
+// The conditions that a guard joins; none where it always holds.
+std::set<IndexId> conjuncts(const ir::IndexPool& pool, IndexId guard) {
+  std::set<IndexId> conditions;
+  std::vector<IndexId> work{guard};
+  while (!work.empty()) {
+    IndexId next = work.back();
+    work.pop_back();
+    const ir::IndexNode& node = pool[next];
+    if (pool.is_constant(next, 1)) continue;
+    if (node.kind == ir::IndexKind::kAnd) {
+      work.push_back(node.a);
+      work.push_back(node.b);
+    } else {
+      conditions.insert(next);
+    }
+  }
+  return conditions;
+}
+
 StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
   StepPlan step;
   step.group = index;
@@ -122,20 +141,21 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
   TENON_CHECK(!proposals.empty(), "no family took a group");
   IndexId narrow = narrow_guard(info);
   bool complete = false;
-  // Whether whatever this one accepts has been accepted by a variant before it.
-  auto unreachable = [&](const Proposal& proposal) {
+  // Whether whatever a launch with this guard accepts has been accepted by a variant before it.
+  auto unreachable = [&](IndexId guard, const Proposal& proposal) {
+    std::set<IndexId> conditions = conjuncts(kernel.index, guard);
     return std::any_of(step.variants.begin(), step.variants.end(), [&](const VariantPlan& earlier) {
-      return kernel.index.is_constant(earlier.guard, 1) &&
+      std::set<IndexId> needed = conjuncts(kernel.index, earlier.guard);
+      return std::includes(conditions.begin(), conditions.end(), needed.begin(), needed.end()) &&
              std::all_of(earlier.aligned.begin(), earlier.aligned.end(), [&](const auto& one) {
-               return std::find(proposal.aligned.begin(), proposal.aligned.end(), one) !=
-                      proposal.aligned.end();
+               return std::find(proposal.aligned.begin(), proposal.aligned.end(), one) != proposal.aligned.end();
              });
     });
   };
   for (Proposal& proposal : proposals) {
     if (complete) break;
     IndexId guard = kernel.index.logical_and(narrow, full_guard(kernel, proposal));
-    if (kernel.index.is_constant(guard, 0) || unreachable(proposal)) continue;
+    if (kernel.index.is_constant(guard, 0) || unreachable(guard, proposal)) continue;
     complete = kernel.index.is_constant(guard, 1) && proposal.aligned.empty();
     step.variants.push_back(
         {proposal.name, proposal.schedule, guard, proposal.aligned, proposal.divisible, true});
