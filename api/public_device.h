@@ -9,7 +9,7 @@
 
 namespace tenon {
 
-struct Device::Impl {
+struct __attribute__((visibility("hidden"))) Device::Impl {
   std::shared_ptr<runtime::Device> device;
   // A name of support/targets.def.
   std::string target;

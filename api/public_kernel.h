@@ -14,7 +14,7 @@
 
 namespace tenon {
 
-struct Kernel::Impl {
+struct __attribute__((visibility("hidden"))) Kernel::Impl {
   // The compiled kernel points into it.
   SourceManager sources;
   std::shared_ptr<const api::CompiledKernel> compiled;
