@@ -14,7 +14,7 @@ constexpr int kThreads = 24;
 
 std::string source_of(int thread) {
   std::string k = std::to_string(thread + 1);
-  return "kernel k" + k + "(x: i32[N]) -> (y: i32[N]) { y[i] = x[i] * " + k + " + i % " + k + " }";
+  return "kernel k" + k + "(x: i32[N]) -> (y: i32[N]) { y[i] = x[i] * " + k + " + i32(i % " + k + ") }";
 }
 
 // Compiles a kernel of its own and gives the PTX, empty where something failed.
@@ -47,7 +47,7 @@ TEST(Threads, CompileDistinctKernels) {
 
 TEST(Threads, LaunchOneKernel) {
   tenon::Expected<tenon::Kernel> kernel = tenon::Kernel::compile(source_of(4));
-  ASSERT_TRUE(kernel);
+  ASSERT_TRUE(kernel) << kernel.failure().message;
   std::vector<int> right(kThreads);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
