@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/compiler.h"
+#include "api/stages.h"
 #include "ir/comparison.h"
 #include "ir/interpreter.h"
 #include "runtime/host_launch.h"
@@ -102,7 +103,7 @@ class Run {
     inputs_ = arguments.arrays;
     arrays_ = std::move(arguments.arrays);
     sizes_ = std::move(arguments.sizes);
-    TENON_TRY(options_.stage == "tensor" ? interpret_kernel() : launch());
+    TENON_TRY(options_.stage == "ptx" ? launch() : interpret());
     TENON_TRY(write_results());
     if (options_.check) return check();
     return kOk;
@@ -167,10 +168,12 @@ class Run {
     return ir::interpret(kernel_, symbols, inputs);
   }
 
-  Result<void> interpret_kernel() {
-    TENON_TRY_ASSIGN(std::vector<ir::BoundedArray> results, reference());
-    for (size_t i = 0; i < results.size(); ++i)
-      if (is_output(i)) arrays_[i] = std::move(results[i].values);
+  Result<void> interpret() {
+    api::StageOptions stage_options{.sizes = sizes_};
+    TENON_TRY_ASSIGN(stage_options.variants, forced_variants(program(), options_.variant));
+    TENON_TRY_ASSIGN(stage_options.offsets, offsets_by_parameter(program(), request_));
+    api::Stage stage = options_.stage == "tile" ? api::Stage::kTile : api::Stage::kTensor;
+    TENON_TRY(api::run_at(stage, *compiled_, arrays_, stage_options));
     return {};
   }
 
@@ -272,8 +275,8 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("DEVICE")
       ->group("Execution");
   app.add_option("--stage", options.stage,
-                 "What is run: ptx on the device, or tensor, the reference interpreter")
-      ->check(one_of({"tensor", "ptx"}))
+                 "What is run: ptx on the device, or tensor or tile IR by its interpreter")
+      ->check(one_of({"tensor", "tile", "ptx"}))
       ->type_name("STAGE")
       ->group("Execution");
   app.add_option("--variant", options.variant, "Force a variant, by name or number; see tenon explain")
