@@ -36,10 +36,10 @@ Result<std::string> registers_of(const std::optional<Ptxas>& ptxas, const std::v
                                : fmt::format("{}+{}", most.registers, most.spill_bytes);
 }
 
-Result<Code> measure(Emulation& emulation, const Workload& workload, const std::optional<Ptxas>& ptxas,
-                     const Sizes& fixed) {
+Result<Code> measure(const Workload& workload, const std::optional<Ptxas>& ptxas, const Sizes& fixed) {
   TENON_TRY_ASSIGN(std::string source, workload.kernel_source());
   TENON_TRY_ASSIGN(CompiledSource compiled, compile_source(source, fixed));
+  TENON_TRY_ASSIGN(Emulation emulation, Emulation::open());
   TENON_TRY_ASSIGN(RunResult run, emulation.run(compiled, workload.sizes));
   Code code;
   code.instructions =
@@ -50,12 +50,12 @@ Result<Code> measure(Emulation& emulation, const Workload& workload, const std::
   return code;
 }
 
-Result<Code> measure_peer(Emulation& emulation, const Nvrtc& nvrtc, const Workload& workload,
-                          const std::optional<Ptxas>& ptxas) {
+Result<Code> measure_peer(const Nvrtc& nvrtc, const Workload& workload, const std::optional<Ptxas>& ptxas) {
   TENON_TRY_ASSIGN(std::string kernel_source, workload.kernel_source());
   TENON_TRY_ASSIGN(CompiledSource compiled, compile_source(kernel_source, {}));
   TENON_TRY_ASSIGN(std::string source, workload.peer_source());
   TENON_TRY_ASSIGN(std::string ptx, nvrtc.compile(source, workload.peer_defines()));
+  TENON_TRY_ASSIGN(Emulation emulation, Emulation::open());
   TENON_TRY_ASSIGN(PeerVerdict verdict, judge_peer(emulation, compiled, workload, ptx));
   Code code{.instructions = verdict.instructions, .registers = "-", .note = verdict.text()};
   TENON_TRY_ASSIGN(code.registers, registers_of(ptxas, {ptx}));
@@ -73,20 +73,17 @@ std::string ratio(const Result<Code>& code, const Result<Code>& peer) {
 }
 
 int run(const std::string& only) {
-  Result<Emulation> emulation = Emulation::open();
   Result<Nvrtc> nvrtc = Nvrtc::open();
   std::optional<Ptxas> ptxas = Ptxas::find();
-  if (!emulation) return 3;
   if (!nvrtc) fmt::print("peers skipped: {}\n", nvrtc.error().message);
   if (!ptxas) fmt::print("registers skipped: this machine has no ptxas\n");
   Table table({"kernel", "symbolic", "fixed", "peer", "symbolic/peer", "fixed/peer", "registers", "fixed",
                "peer", "variants", "peer"});
   for (const Workload& workload : workloads()) {
     if (!only.empty() && workload.name != only) continue;
-    Result<Code> symbolic = measure(*emulation, workload, ptxas, {});
-    Result<Code> fixed = measure(*emulation, workload, ptxas, workload.sizes);
-    Result<Code> peer =
-        nvrtc ? measure_peer(*emulation, *nvrtc, workload, ptxas) : std::unexpected(nvrtc.error());
+    Result<Code> symbolic = measure(workload, ptxas, {});
+    Result<Code> fixed = measure(workload, ptxas, workload.sizes);
+    Result<Code> peer = nvrtc ? measure_peer(*nvrtc, workload, ptxas) : std::unexpected(nvrtc.error());
     for (const Result<Code>* code : {&symbolic, &fixed, &peer})
       if (!*code) fmt::print(stderr, "{}: {}\n", workload.name, code->error().message);
     table.add({workload.name, number(symbolic), number(fixed), number(peer), ratio(symbolic, peer),

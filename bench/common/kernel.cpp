@@ -7,6 +7,7 @@
 
 #include "runtime/binding.h"
 #include "runtime/selection.h"
+#include "support/array.h"
 #include "support/diagnostics.h"
 #include "support/targets.h"
 
@@ -71,10 +72,14 @@ Result<std::vector<uint32_t>> selected_variants(const runtime::Program& program,
   std::vector<runtime::LaunchArgument> arguments;
   for (uint32_t i = 0; i < shapes.size(); ++i) {
     const runtime::Parameter& parameter = program.parameters[runtime::ParameterId(i)];
-    arguments.push_back(
-        parameter.by_value()
-            ? runtime::LaunchArgument::scalar_value(parameter.type, uint64_t{0})
-            : runtime::LaunchArgument::buffer((i + 1) * kBufferDistance, parameter.type, shapes[i]));
+    if (parameter.by_value()) {
+      TENON_TRY_ASSIGN(Array value, Array::zeros(parameter.type, {}));
+      arguments.push_back(
+          runtime::LaunchArgument::scalar_bytes(parameter.type, std::as_const(value).bytes()));
+    } else {
+      arguments.push_back(
+          runtime::LaunchArgument::buffer((i + 1) * kBufferDistance, parameter.type, shapes[i]));
+    }
   }
   std::vector<uint32_t> variants;
   for (uint32_t step = 0; step < program.steps.size(); ++step) {

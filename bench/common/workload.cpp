@@ -45,7 +45,7 @@ Workload transpose() {
   Workload workload = row_workload("transpose", "transpose", "transpose", 2, 4.3, check_transpose);
   workload.sizes = {{"M", kSide}, {"N", kSide}};
   workload.units = kSide * kSide;
-  workload.launches[0].grid = workload.units / (32 * 32);
+  workload.launches[0].grid = workload.units / (128 * 32);
   return workload;
 }
 
