@@ -49,7 +49,7 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
     }
     proposals.push_back(std::move(proposal));
   };
-  if (!info.stores_rows) {
+  if (splittable(info)) {
     // Fewer blocks than two a multiprocessor.
     ir::IndexId results = extent_of(kernel, info.axes.parallel);
     for (int32_t width : widths) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace tenon::passes {
 
@@ -13,6 +14,22 @@ IndexId extent_of(ir::Kernel& kernel, const std::vector<AxisId>& axes) {
   IndexId extent = kernel.index.constant(1);
   for (AxisId axis : axes) extent = kernel.index.mul(extent, kernel.axes[axis].extent);
   return extent;
+}
+
+bool splittable(const GroupInfo& info) {
+  if (info.stores_rows) return false;
+  std::set<ir::TensorId> reduced;
+  for (ir::TensorOpId id : info.group.ops) {
+    const ir::TensorOp& op = info.kernel.ops[id];
+    bool reads_reduced = std::any_of(op.body.begin(), op.body.end(), [&](const ir::Instruction& instruction) {
+      return instruction.op == ir::Opcode::kRead && reduced.contains(instruction.tensor);
+    });
+    bool reduces = op.op == ir::Opcode::kReduce;
+    if (reduces && reads_reduced) return false;
+    if (reduces || reads_reduced)
+      for (const ir::OpOutput& output : op.outputs) reduced.insert(output.tensor);
+  }
+  return true;
 }
 
 IndexId at_most(ir::Kernel& kernel, IndexId extent, int64_t bound) {

@@ -57,6 +57,10 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
 std::vector<Proposal> column_proposals(GroupInfo& info, ir::AxisId contiguous, ir::IndexId guard,
                                        Variety variety = Variety::kAll);
 
+// Whether the row axes may be split over blocks: no row is needed again after its reductions, and the partial
+// results of all of them can be merged at once, since none reads what another gave.
+bool splittable(const GroupInfo& info);
+
 // Whether some access of the group is contiguous along the axis.
 bool contiguous_along(GroupInfo& info, ir::AxisId axis);
 

@@ -49,8 +49,6 @@ void add_vectorization(Proposal& proposal, const Vectorization& vectors) {
   proposal.aligned = vectors.aligned;
 }
 
-bool splits(const GroupInfo& info) { return !info.stores_rows; }
-
 }  // namespace
 
 std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety variety) {
@@ -60,7 +58,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
   std::vector<Proposal> proposals;
   std::vector<int32_t> widths = {1};
   if (vectors.width > 1) widths.insert(widths.begin(), vectors.width);
-  if (splits(info)) {
+  if (splittable(info)) {
     // Fewer rows than two a multiprocessor, and long ones.
     ir::IndexId rows = extent_of(kernel, info.axes.parallel);
     ir::IndexId few = at_most(kernel, rows, 2 * info.target.multiprocessors - 1);

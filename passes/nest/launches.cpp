@@ -126,6 +126,7 @@ void Nest::build_merge_launch() {
   module_.kernels.back().grid = std::move(grid);
   for (TensorOpId id : group_.ops) {
     const TensorOp& op = kernel_.ops[id];
+    if (op.op == Opcode::kMap && !unbound_dims(main, op).empty()) continue;
     builder.set_spans(op.spans);
     for (const ir::OpOutput& output : op.outputs) {
       if (op.op == Opcode::kReduce) {

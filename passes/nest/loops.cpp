@@ -91,6 +91,8 @@ std::vector<TileValueId> Nest::in_loops(Context& outer, std::span<const uint32_t
 
 void Nest::build_op(Context& main, TensorOpId id) {
   const TensorOp& op = kernel_.ops[id];
+  // Maps are computed where a reduction reads them; what comes after the reductions belongs to the merge launch.
+  if (schedule_.split > 1 && op.op == Opcode::kMap) return;
   main.builder->set_spans(op.spans);
   std::vector<uint32_t> serial = unbound_dims(main, op);
   if (op.op == Opcode::kReduce) {
@@ -101,7 +103,7 @@ void Nest::build_op(Context& main, TensorOpId id) {
   }
   bool stored = std::any_of(op.outputs.begin(), op.outputs.end(),
                             [&](const ir::OpOutput& output) { return external_.contains(output.tensor); });
-  if (!stored || (op.op == Opcode::kReduce && schedule_.split > 1)) return;
+  if (!stored || schedule_.split > 1) return;
   if (op.op == Opcode::kReduce || serial.empty()) {
     store_outputs(main, op);
   } else {

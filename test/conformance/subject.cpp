@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -29,8 +30,10 @@ bool exact(ir::Opcode op) {
     case ir::Opcode::kMin:
     case ir::Opcode::kMax:
     case ir::Opcode::kSelect:
-    case ir::Opcode::kCast: return true;
-    default: return false;
+    case ir::Opcode::kCast:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -108,8 +111,7 @@ Machine::Machine(unsigned sm) {
   emulator::DeviceConfig config;
   config.sm = sm;
   config.time_limit_seconds = 60;
-  installation_ =
-      emulator::Installation::create({std::make_shared<emulator::Device>(config)}).value();
+  installation_ = emulator::Installation::create({std::make_shared<emulator::Device>(config)}).value();
   device_ = runtime::Device::open(installation_->table(), 0).value();
 }
 
@@ -144,6 +146,8 @@ std::optional<Case> Subject::make_case(const Sizes& sizes, Fill fill, uint64_t s
       array->set_int64(0, sizes.at(parameter.name));
     } else if (fill == Fill::kRandom) {
       fill_random(*array, seed, random_stream(parameter.name));
+      // Most scalars are scales and epsilons, and mean little below 0.
+      if (array->rank() == 0 && is_float(array->type())) array->set_double(0, std::fabs(array->as_double(0)));
     } else {
       fill_small_integers(*array, seed, random_stream(parameter.name));
     }
@@ -187,10 +191,9 @@ Outcome Subject::run(const Case& trial, const runtime::HostLaunchOptions& option
     bool must_be_equal = trial.fill == Fill::kSmallIntegers && exact_on_integers_;
     bool ok = must_be_equal ? ir::compare(actual, {trial.expected[p].values, {}}).ok() : comparison.ok();
     if (!ok)
-      outcome.failure += fmt::format("{}, {}: result {}: {}\n", trial.text,
-                                     variants_text(program(), outcome.variants), parameter.name,
-                                     must_be_equal ? ir::compare(actual, {trial.expected[p].values, {}}).text()
-                                                   : comparison.text());
+      outcome.failure += fmt::format(
+          "{}, {}: result {}: {}\n", trial.text, variants_text(program(), outcome.variants), parameter.name,
+          must_be_equal ? ir::compare(actual, {trial.expected[p].values, {}}).text() : comparison.text());
   }
   return outcome;
 }

@@ -48,9 +48,8 @@ class SizeList {
       sizes[name] = static_cast<int64_t>(bits >> 8 & ((uint64_t{2} << bits % 10) - 1));
     }
     while (points(sizes) > options_.most_points) {
-      auto largest = std::max_element(symbols_.begin(), symbols_.end(), [&](const auto& a, const auto& b) {
-        return sizes[a] < sizes[b];
-      });
+      auto largest = std::max_element(symbols_.begin(), symbols_.end(),
+                                      [&](const auto& a, const auto& b) { return sizes[a] < sizes[b]; });
       sizes[*largest] /= 2;
     }
     add(std::move(sizes));
@@ -156,6 +155,14 @@ class Sweeper {
 };
 
 }  // namespace
+
+SweepOptions quick_sweep() {
+  SweepOptions options;
+  options.sizes = {0, 1, 3, 5, 17, 33, 64, 129, 1025};
+  options.others = {3};
+  options.random_shapes = 6;
+  return options;
+}
 
 std::vector<Sizes> sweep_sizes(const ir::Kernel& kernel, const SweepOptions& options) {
   return SizeList(kernel, options).take();

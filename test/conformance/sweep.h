@@ -11,7 +11,7 @@ namespace tenon::conformance {
 
 struct SweepOptions {
   // Sizes of an axis; one axis at a time takes each of them, the others being `others`.
-  std::vector<int64_t> sizes = {0,  1,  2,  3,   4,   5,   7,   8,   16,   17,   31,   32,
+  std::vector<int64_t> sizes = {0,  1,  2,  3,  4,   5,   7,   8,   16,   17,   31,   32,
                                 33, 63, 64, 65, 127, 128, 129, 256, 1000, 1023, 1024, 1025};
   std::vector<int64_t> others = {3, 64};
   // Sizes that only this symbol takes, the others being 3: the length of rows.
@@ -24,6 +24,9 @@ struct SweepOptions {
   // left out.
   int64_t most_points = 300'000;
 };
+
+// Few sizes, on both sides of what vectors, warps and tiles hold.
+SweepOptions quick_sweep();
 
 // What to try, without duplicates, in the order of the options.
 std::vector<Sizes> sweep_sizes(const ir::Kernel& kernel, const SweepOptions& options);

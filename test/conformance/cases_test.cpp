@@ -1,0 +1,38 @@
+// The programs of cases.def.
+#include <gtest/gtest.h>
+
+#include "examples.h"
+#include "sweep.h"
+
+namespace tenon::conformance {
+namespace {
+
+struct CaseRow {
+  const char* name;
+  const char* sizes;
+  const char* source;
+};
+
+constexpr CaseRow kCases[] = {
+#define TENON_CASE(name, sizes, source) {#name, sizes, source},
+#include "cases.def"
+};
+
+class CasesTest : public testing::TestWithParam<CaseRow> {};
+
+TEST_P(CasesTest, GiveTheValuesOfTheLanguage) {
+  SourceProgram program("case.tn", GetParam().source, {});
+  ASSERT_EQ(program.kernels().size(), 1u) << program.complaints();
+  auto given = check_options(GetParam().sizes, "").sizes;
+  Machine machine;
+  Subject subject(program, program.kernels()[0], machine);
+  SweepResult result = sweep(subject, {Sizes(given.begin(), given.end())});
+  EXPECT_EQ(result.failed, 0) << result.text();
+  EXPECT_EQ(result.cases, 1) << "the kernel refuses these sizes";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CasesTest, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tenon::conformance
