@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "api/ptx_module.h"
 #include "api/public_convert.h"
 #include "support/targets.h"
-#include "tools/ptx_module.h"
 
 namespace tenon {
 namespace {
@@ -117,7 +117,7 @@ const std::vector<Message>& Kernel::messages() const { return impl_->messages; }
 Expected<std::string> Kernel::ptx() const {
   Result<runtime::Program> program = impl_->compiled->lower_all();
   if (!program) return api::failure(std::move(program).error());
-  return tools::ptx_module({*std::move(program)});
+  return api::ptx_module({*std::move(program)});
 }
 
 Expected<std::string> Kernel::record() const {

@@ -6,7 +6,7 @@
 
 #include "runtime/program.h"
 
-namespace tenon::tools {
+namespace tenon::api {
 
 // The variants of all steps of all programs, which must have their code, joined to one module: one header,
 // then every entry once. It opens with a comment that tells for each program its parameters and, step by step
@@ -14,4 +14,4 @@ namespace tenon::tools {
 // parameters in order.
 std::string ptx_module(const std::vector<runtime::Program>& programs);
 
-}  // namespace tenon::tools
+}  // namespace tenon::api

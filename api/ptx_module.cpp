@@ -1,4 +1,4 @@
-#include "tools/ptx_module.h"
+#include "api/ptx_module.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "support/check.h"
 
-namespace tenon::tools {
+namespace tenon::api {
 namespace {
 
 using runtime::Argument;
@@ -158,4 +158,4 @@ std::string ptx_module(const std::vector<Program>& programs) {
   return heading + "\n" + joiner.text();
 }
 
-}  // namespace tenon::tools
+}  // namespace tenon::api
