@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/compiler.h"
+#include "api/ptx_module.h"
 #include "frontend/parse/print.h"
 #include "ir/printer.h"
 #include "ir/tile_printer.h"
@@ -13,7 +14,6 @@
 #include "tools/choice.h"
 #include "tools/command.h"
 #include "tools/kernels.h"
-#include "tools/ptx_module.h"
 #include "tools/ptxas.h"
 #include "tools/stopwatch.h"
 
@@ -96,7 +96,7 @@ Result<std::string> emit(const Options& options, ParsedSource& parsed, std::vect
   TENON_TRY_ASSIGN(std::vector<runtime::Program> programs, lower_all(compiled));
   stopwatch.lap("lower and generate code");
   if (options.emit == "json") return json_text(programs);
-  std::string ptx = ptx_module(programs);
+  std::string ptx = api::ptx_module(programs);
   if (options.emit == "ptx") return ptx;
   TENON_TRY_ASSIGN(Assembled assembled, assemble(ptx, programs[0].target));
   stopwatch.lap("ptxas");

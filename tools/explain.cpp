@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "api/compiler.h"
+#include "api/ptx_module.h"
 #include "ir/printer.h"
 #include "tools/command.h"
 #include "tools/kernels.h"
-#include "tools/ptx_module.h"
 #include "tools/ptxas.h"
 #include "tools/traffic.h"
 
@@ -72,7 +72,7 @@ void print_step(const api::CompiledKernel& compiled, const runtime::Program& pro
 // Registers and spills of every entry, where ptxas is at hand; a failure of it is told and is none of ours.
 Resources assembled_resources(const runtime::Program& program) {
   if (!has_ptxas()) return {};
-  Result<Assembled> assembled = assemble(ptx_module({program}), program.target);
+  Result<Assembled> assembled = assemble(api::ptx_module({program}), program.target);
   if (assembled) return std::move(assembled->entries);
   print_error(assembled.error().message);
   return {};
