@@ -1,7 +1,10 @@
 // Contractions on CUDA cores: a block computes a tile of the result; slices of both operands go through
 // shared memory, a thread multiplies 8 x 8 fragments out of it. Everything over the result's axes is fused
 // behind the sum.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
 
 #include "passes/families/family.h"
 
@@ -143,17 +146,20 @@ Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const Til
 std::vector<Proposal> thin_proposals(GroupInfo& info, const Contraction& contraction) {
   ir::Kernel& kernel = info.kernel;
   std::vector<Proposal> proposals;
-  auto add = [&](const std::vector<AxisId>& thin, const std::vector<AxisId>& wide, ir::ValueId large) {
+  auto add = [&](std::string_view kind, const std::vector<AxisId>& thin, const std::vector<AxisId>& wide,
+                 ir::ValueId large) {
     ir::IndexId guard = at_most(kernel, extent_of(kernel, thin), kThin);
     if (kernel.index.is_constant(guard, 0)) return;
     std::vector<const Access*> reads = reads_under(info, contraction, large);
     bool along_wide = !reads.empty() && contiguous(info, reads[0]->offset, wide.back());
     std::vector<Proposal> more = along_wide ? column_proposals(info, wide.back(), guard, Variety::kFew)
                                             : row_proposals(info, guard, Variety::kFew);
+    // Both kinds may be rows, or columns, and a step's variants have names of their own.
+    for (Proposal& proposal : more) proposal.name = fmt::format("{}.{}", kind, proposal.name);
     std::move(more.begin(), more.end(), std::back_inserter(proposals));
   };
-  add(contraction.m, contraction.n, contraction.b);
-  add(contraction.n, contraction.m, contraction.a);
+  add("few_rows", contraction.m, contraction.n, contraction.b);
+  add("few_columns", contraction.n, contraction.m, contraction.a);
   return proposals;
 }
 
