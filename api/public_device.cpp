@@ -117,6 +117,14 @@ Status Device::copy_to_host(void* to, uint64_t from, size_t bytes) {
 
 Status Device::synchronize() { return api::status(impl_->device->synchronize()); }
 
+std::vector<std::string> Device::take_faults() {
+  std::vector<std::string> faults;
+  if (!impl_->emulated) return faults;
+  for (const emulator::LaunchReport& report : (*emulated_devices())->take_reports())
+    for (const emulator::Fault& fault : report.faults) faults.push_back(emulator::render_text(fault));
+  return faults;
+}
+
 Expected<void*> Device::create_stream() {
   // CU_STREAM_NON_BLOCKING.
   constexpr unsigned kNonBlocking = 1;

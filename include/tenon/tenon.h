@@ -307,6 +307,10 @@ class TENON_API Device {
   // Waits for all launches; a fault in one comes back here.
   Status synchronize();
 
+  // What the checks of the emulated devices of this process found since the last call, each as text: which
+  // kernel and thread, what it did, and to which memory. Empty for a GPU.
+  std::vector<std::string> take_faults();
+
   // A CUstream that does not wait for the null stream, for hosts that have none of their own.
   Expected<void*> create_stream();
   // For streams of create_stream alone.

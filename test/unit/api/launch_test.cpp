@@ -274,6 +274,10 @@ TEST(Faults, AreOfTheDevice) {
   ASSERT_FALSE(started && waited);
   expect_failure(waited, FailureKind::kDevice, "CUDA_ERROR_ILLEGAL_ADDRESS");
   expect_failure(kernel.launch(*device, arguments), FailureKind::kDevice, "lost");
+  std::vector<std::string> faults = device->take_faults();
+  ASSERT_FALSE(faults.empty());
+  EXPECT_NE(faults[0].find("axpy"), std::string::npos) << faults[0];
+  EXPECT_TRUE(device->take_faults().empty());
 }
 
 }  // namespace
