@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "passes/analysis/bank_conflicts.h"
@@ -12,23 +12,31 @@ namespace {
 
 constexpr int64_t kBufferAlignment = 128;
 
-std::optional<int64_t> cost(const ir::TileModule& module, const std::vector<const ir::TileOp*>& accesses,
-                            const ir::Buffer& buffer) {
+int64_t cost(const std::vector<SharedPattern>& patterns, const ir::Buffer& buffer) {
   int64_t sum = 0;
-  for (const ir::TileOp* op : accesses) {
-    auto passes = wavefronts(module, *op, buffer);
-    if (!passes) return std::nullopt;
-    sum += *passes;
-  }
+  for (const SharedPattern& pattern : patterns) sum += wavefronts(pattern, buffer);
+  return sum;
+}
+
+// The fewest passes that any place of the elements could need: a warp's bytes over those of all banks.
+int64_t least_cost(const std::vector<SharedPattern>& patterns) {
+  int64_t sum = 0;
+  for (const SharedPattern& pattern : patterns)
+    sum += static_cast<int64_t>(pattern.instructions.size()) * std::max<int64_t>(1, pattern.bytes / 4);
   return sum;
 }
 
 // The swizzle with the fewest passes; the plain layout where none is better or the accesses are not known.
 ir::Buffer best_swizzle(const ir::TileModule& module, const std::vector<const ir::TileOp*>& accesses,
-                        ir::Buffer plain) {
-  auto least = cost(module, accesses, plain);
+                        const ir::Buffer& plain) {
+  std::vector<SharedPattern> patterns;
+  for (const ir::TileOp* op : accesses) {
+    auto pattern = shared_pattern(module, *op, plain);
+    if (!pattern) return plain;
+    patterns.push_back(std::move(*pattern));
+  }
   ir::Buffer best = plain;
-  if (!least) return best;
+  int64_t least = cost(patterns, plain);
   // Elements that stay together: the widest vector. The exclusive or must not leave a row of the buffer.
   int32_t vector = 1;
   for (const ir::TileOp* op : accesses) vector = std::max(vector, op->vector);
@@ -37,18 +45,19 @@ ir::Buffer best_swizzle(const ir::TileModule& module, const std::vector<const ir
   int row_bits = std::countr_zero(static_cast<uint64_t>(row));
   int size_bits = std::bit_width(static_cast<uint64_t>(plain.element_count() - 1));
   int vector_bits = std::countr_zero(static_cast<uint32_t>(vector));
+  int64_t enough = least_cost(patterns);
   for (int bits = 1; bits <= 5; ++bits) {
     for (int to = vector_bits; to + bits <= row_bits; ++to) {
       for (int from = row_bits; from + bits <= size_bits; ++from) {
+        if (least <= enough) return best;
         ir::Buffer candidate = plain;
         candidate.swizzle_bits = static_cast<uint8_t>(bits);
         candidate.swizzle_from = static_cast<uint8_t>(from);
         candidate.swizzle_to = static_cast<uint8_t>(to);
-        auto passes = cost(module, accesses, candidate);
-        if (passes && *passes < *least) {
-          least = passes;
-          best = candidate;
-        }
+        int64_t passes = cost(patterns, candidate);
+        if (passes >= least) continue;
+        least = passes;
+        best = candidate;
       }
     }
   }

@@ -21,8 +21,9 @@ AxisId contiguous_axis(GroupInfo& info, ir::IndexId offset) {
   return {};
 }
 
-// The factors of an axis of kTile positions that lies across the threads' contiguous one.
-int32_t lanes_along(int32_t vector) { return std::min(32, kTile / vector); }
+// Lanes along the contiguous axis: whole lines of 128 bytes. With vectors the other lanes go across, so that
+// the elements which a warp takes out of shared memory at once lie in different banks.
+int32_t lanes_along(int32_t vector) { return vector > 1 ? 8 : 32; }
 
 }  // namespace
 
