@@ -8,8 +8,9 @@ std::vector<Proposal> propose_generic(GroupInfo& info, std::vector<std::string>&
   Proposal proposal;
   proposal.name = "generic";
   proposal.schedule.family = "generic";
-  proposal.schedule.warps = 4;
-  proposal.schedule.dims.push_back({info.axes.parallel, Placement::kGrid, 1, 32, 4, 1});
+  proposal.schedule.warps = info.axes.parallel.empty() ? 1 : 4;
+  if (!info.axes.parallel.empty())
+    proposal.schedule.dims.push_back({info.axes.parallel, Placement::kGrid, 1, 32, 4, 1});
   for (ir::AxisId axis : info.axes.row)
     proposal.schedule.dims.push_back({{axis}, Placement::kSerial, 1, 1, 1, 1});
   proposal.guard = info.kernel.index.constant(1);
