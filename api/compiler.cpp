@@ -104,9 +104,10 @@ void add_conditions(const ir::IndexPool& pool, ir::IndexId condition, std::vecto
 CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options, const SourceManager* sources)
     : kernel_(std::move(kernel)), options_(options), sources_(sources) {
   DoingScope doing("compiling kernel " + kernel_.name);
-  passes::run_tensor_passes(kernel_);
+  std::vector<passes::Remark> remarks = passes::run_tensor_passes(kernel_);
   plan_ = passes::plan(kernel_, *options_.target);
   program_ = describe(kernel_, *options_.target);
+  for (passes::Remark& remark : remarks) program_.remarks.push_back(std::move(remark.text));
   // Tensors that one group defines and another reads.
   SideTable<ir::Tensor, uint32_t> defined_in(kernel_.tensors.size(), UINT32_MAX);
   for (uint32_t g = 0; g < kernel_.groups.size(); ++g)
@@ -156,7 +157,8 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
 ir::TileModule CompiledKernel::lower_to_tile(uint32_t step, uint32_t variant) const {
   const passes::StepPlan& plan = plan_.steps[step];
   DoingScope doing("lowering variant " + plan.variants[variant].name + " of " + kernel_.groups[plan.group].name);
-  return passes::lower_variant(kernel_, plan, plan.variants[variant], *options_.target);
+  return passes::lower_variant(kernel_, plan, plan.variants[variant], *options_.target,
+                               {.verify_each = options_.verify_each});
 }
 
 Result<std::string> CompiledKernel::lower_to_llvm(uint32_t step, uint32_t variant) const {

@@ -23,6 +23,8 @@ struct CompilerOptions {
   unsigned ptx_isa = 0;
   // Whether PTX has line information; the SourceManager must then outlive the kernels.
   bool line_info = false;
+  // Verify tile modules after each pass.
+  bool verify_each = false;
 };
 
 // One kernel, planned. Lowering its variants does not change it, so that several threads may.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace tenon::ir {
 
 TileIndex::TileIndex(const TileIndexContext& context, const TileShape& shape,
@@ -37,8 +36,7 @@ void TileIndex::begin() {
     if (!atom.dimension) evaluator_.at(atom.atom).set_affine(context_->counters[atom.axis.index()], 0);
 }
 
-void TileIndex::evaluate_row(int64_t row) {
-  size_t lanes = static_cast<size_t>(shape_.row_length());
+void TileIndex::evaluate_row(int64_t row, size_t lanes) {
   size_t inner = shape_.rank() == 0 ? 0 : shape_.rank() - 1;
   // The position of the row along the outer axes.
   std::vector<int64_t> position(inner, 0);
@@ -69,9 +67,14 @@ void TileIndex::evaluate_row(int64_t row) {
 
 std::optional<int64_t> TileAccess::offsets(int64_t row, const AccessedMemory& memory, size_t width,
                                            const uint8_t* mask, std::vector<int64_t>& offsets) {
-  index_.evaluate_row(row);
-  size_t lanes = static_cast<size_t>(shape_.row_length());
-  offsets.assign(lanes, 0);
+  auto length = static_cast<size_t>(shape_.row_length());
+  // What lies behind the last position that is not masked need not be computed: rows are often short.
+  size_t lanes = length;
+  while (mask != nullptr && lanes > 0 && mask[lanes - 1] == 0) --lanes;
+  offsets.assign(length, -1);
+  if (lanes == 0) return std::nullopt;
+  std::fill_n(offsets.begin(), lanes, 0);
+  index_.evaluate_row(row, lanes);
   for (size_t d = 0; d < memory.extents.size(); ++d) {
     const LaneInteger& subscript = index_.at(d);
     auto extent = static_cast<uint64_t>(memory.extents[d]);

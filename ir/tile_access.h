@@ -31,8 +31,8 @@ class TileIndex {
 
   // Takes over the counters and values as they are now.
   void begin();
-  // The expressions' values along row `row` of the shape are then in `at`.
-  void evaluate_row(int64_t row);
+  // The expressions' values at the first `lanes` positions of a row of the shape are then in `at`.
+  void evaluate_row(int64_t row, size_t lanes);
   const LaneInteger& at(size_t expression) { return evaluator_.at(expressions_[expression]); }
 
  private:

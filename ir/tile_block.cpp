@@ -271,7 +271,7 @@ bool BlockRunner::run_loop(const TileOp& op, Plan& plan) {
   };
   for (size_t i = 0; i < carried; ++i) arrive(i, region.arguments[i]);
   plan.index->begin();
-  plan.index->evaluate_row(0);
+  plan.index->evaluate_row(0, 1);
   int64_t count = plan.index->at(0)[0];
   for (int64_t iteration = 0; iteration < count; ++iteration) {
     counters_[op.axis.index()] = iteration;
@@ -294,7 +294,7 @@ void BlockRunner::run_index(const TileOp& op, Plan& plan) {
   auto* to = reinterpret_cast<int64_t*>(data(op.results[0]));
   plan.index->begin();
   for (int64_t row = 0; row < plan.shape.rows(); ++row) {
-    plan.index->evaluate_row(row);
+    plan.index->evaluate_row(row, static_cast<size_t>(plan.shape.row_length()));
     const LaneInteger& lanes = plan.index->at(0);
     for (int64_t i = 0; i < plan.shape.row_length(); ++i) *to++ = lanes[static_cast<size_t>(i)];
   }

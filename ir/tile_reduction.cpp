@@ -29,6 +29,21 @@ std::vector<int64_t> offsets_along(const TileShape& axes, const TileShape& in) {
   return offsets;
 }
 
+// `f` with a type as wide as the elements.
+template <class F>
+void with_width(size_t width, F f) {
+  switch (width) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    default:
+      return f(uint64_t{});
+  }
+}
+
 size_t lanes_of(const TileModule& module, const TileOp& op) {
   const TileType& type = widest(module, op);
   if (type.layout) return static_cast<size_t>(type.layout->warp_count()) * 32;
@@ -141,8 +156,12 @@ TileReduction::State TileReduction::gathered(std::span<const int64_t> offsets) c
   for (size_t slot = 0; slot < expanded_.size(); ++slot) {
     size_t width = byte_size(operand_types_[slot]);
     std::vector<std::byte> lanes(offsets.size() * width);
-    for (size_t i = 0; i < offsets.size(); ++i)
-      std::memcpy(lanes.data() + i * width, expanded_[slot].data() + offsets[i] * width, width);
+    with_width(width, [&](auto element) {
+      using T = decltype(element);
+      const T* from = reinterpret_cast<const T*>(expanded_[slot].data());
+      T* to = reinterpret_cast<T*>(lanes.data());
+      for (size_t i = 0; i < offsets.size(); ++i) to[i] = from[offsets[i]];
+    });
     state.push_back(std::move(lanes));
   }
   return state;
@@ -162,9 +181,9 @@ TileReduction::State TileReduction::tree(std::vector<State> level) {
   return std::move(level[0]);
 }
 
-// At most four chains of multiply-adds, term r in chain r modulo their number.
+// Chains of multiply-adds, joined as a thread joins its registers.
 TileReduction::State TileReduction::products(const std::vector<State>& factors) {
-  size_t chains = std::clamp<size_t>(factors.size() / 4, 1, 4);
+  size_t chains = product_chains(factors.size());
   std::vector<State> sums(chains);
   for (size_t r = 0; r < factors.size(); ++r) {
     State& sum = sums[r % chains];
@@ -201,8 +220,12 @@ TileReduction::State TileReduction::permuted(const State& state, Source source) 
   for (size_t slot = 0; slot < state.size(); ++slot) {
     size_t width = byte_size(slot_types_[slot]);
     std::vector<std::byte> lanes(state[slot].size());
-    for (size_t i = 0; i < threads_; ++i)
-      std::memcpy(lanes.data() + i * width, state[slot].data() + source(i) * width, width);
+    with_width(width, [&](auto element) {
+      using T = decltype(element);
+      const T* from = reinterpret_cast<const T*>(state[slot].data());
+      T* to = reinterpret_cast<T*>(lanes.data());
+      for (size_t i = 0; i < threads_; ++i) to[i] = from[source(i)];
+    });
     result.push_back(std::move(lanes));
   }
   return result;

@@ -1,12 +1,28 @@
-#include "passes/allocate_shared.h"
-#include "passes/assign_layouts.h"
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "ir/tile_printer.h"
+#include "ir/tile_verifier.h"
 #include "passes/build_nest.h"
-#include "passes/fuse_products.h"
-#include "passes/place_barriers.h"
 #include "passes/plan.h"
-#include "passes/vectorize.h"
+#include "passes/registry.h"
+#include "support/check.h"
 
 namespace tenon::passes {
+namespace {
+
+constexpr std::array<std::string_view, 5> kTilePasses = {
+    "fuse-products", "assign-layouts", "vectorize", "allocate-shared", "place-barriers",
+};
+
+void check(const ir::TileModule& module, std::string_view pass) {
+  DoingScope doing("verifying what " + std::string(pass) + " made", [&] { return ir::print(module); });
+  std::string violations = ir::to_text(ir::verify(module));
+  TENON_CHECK(violations.empty(), violations);
+}
+
+}  // namespace
 
 ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant) {
   const ir::Group& group = kernel.groups[step.group];
@@ -18,13 +34,13 @@ ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, con
 }
 
 ir::TileModule lower_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant,
-                             const Target& target) {
+                             const Target& target, const LowerOptions& options) {
   ir::TileModule module = build_variant(kernel, step, variant);
-  fuse_products(module);
-  assign_layouts(module);
-  vectorize(module);
-  allocate_shared(module);
-  place_barriers(module);
+  if (options.verify_each) check(module, "build-nest");
+  for (std::string_view flag : kTilePasses) {
+    pass_by_flag(flag)->tile(module);
+    if (options.verify_each) check(module, flag);
+  }
   return module;
 }
 

@@ -50,8 +50,13 @@ Plan plan(ir::Kernel& kernel, const Target& target);
 // The loop nest of a variant, as build-nest leaves it.
 ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant);
 
+struct LowerOptions {
+  // Verify after build-nest and each tile pass; a violation is an internal error that names the pass.
+  bool verify_each = false;
+};
+
 // Lowers one variant to a tile module that codegen accepts: build-nest and the tile passes after it.
 ir::TileModule lower_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant,
-                             const Target& target);
+                             const Target& target, const LowerOptions& options = {});
 
 }  // namespace tenon::passes

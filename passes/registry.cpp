@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/tile_verifier.h"
 #include "ir/verifier.h"
 #include "passes/plan.h"
 #include "support/check.h"
@@ -59,6 +60,16 @@ Result<void> run_one(const Pass& pass, PassRun& run, const RunOptions& options) 
   return {};
 }
 
+std::vector<ir::Violation> violations_of(const PassRun& run) {
+  if (run.stage == PassStage::kTensor) return ir::verify(run.module);
+  std::vector<ir::Violation> violations;
+  for (const ir::TileModule& module : run.tiles) {
+    std::vector<ir::Violation> more = ir::verify(module);
+    violations.insert(violations.end(), more.begin(), more.end());
+  }
+  return violations;
+}
+
 }  // namespace
 
 std::string_view name(PassStage stage) { return stage == PassStage::kTensor ? "tensor" : "tile"; }
@@ -80,8 +91,8 @@ Result<void> run_passes(PassRun& run, std::span<const std::string_view> flags, c
     }
     TENON_TRY(run_one(*pass, run, options));
     if (options.after) options.after(*pass, run);
-    if (!options.verify_each || run.stage != PassStage::kTensor) continue;
-    std::vector<ir::Violation> violations = ir::verify(run.module);
+    if (!options.verify_each) continue;
+    std::vector<ir::Violation> violations = violations_of(run);
     if (!violations.empty())
       return fail(ErrorKind::kMachine, fmt::format("after {}: {}", flag, ir::to_text(violations)));
   }

@@ -119,6 +119,7 @@ Subject::Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine
     : reference_(kernel), machine_(machine), exact_on_integers_(exact(kernel)) {
   api::CompilerOptions options;
   options.target = target_by_name("sm_80");
+  options.verify_each = true;
   compiled_ = std::make_shared<const api::CompiledKernel>(kernel, options, &program.sources());
   loaded_ = runtime::LoadedProgram::create(machine.device(),
                                            std::make_shared<runtime::Program>(compiled_->program()),
