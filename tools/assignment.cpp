@@ -138,7 +138,8 @@ Result<std::vector<Assignment<InputSpec>>> parse_inputs(const std::vector<std::s
 Result<std::vector<Assignment<std::string>>> parse_outputs(const std::vector<std::string>& texts) {
   return parse_all<std::string>("--out", "y=b.npy", texts,
                                 [](const std::string& text) -> std::expected<std::string, std::string> {
-                                  if (text.empty()) return std::unexpected("a file name is missing");
+                                  if (!text.ends_with(".npy") && !text.ends_with(".npz"))
+                                    return std::unexpected("a result goes to an .npy or .npz file");
                                   return text;
                                 });
 }

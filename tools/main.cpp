@@ -40,16 +40,28 @@ std::string similar(const CLI::App& app, const std::string& text) {
   return std::string(did_you_mean(text.substr(0, text.find('=')), candidates));
 }
 
+// What the user may have wanted with an argument that nothing takes.
+std::string hint_for(const CLI::App& app, const CLI::App& chosen, const std::string& text) {
+  std::string close = similar(chosen, text);
+  if (&chosen == &app && text.ends_with(".tn")) close = "tenon run " + text;
+  if (chosen.get_name() == "run" && !text.starts_with('-') && text.find('=') != std::string::npos)
+    close = "--in " + text;
+  return close.empty() ? "" : fmt::format("; did you mean {}?", close);
+}
+
 std::string describe(const CLI::App& app, const CLI::ParseError& error) {
+  constexpr std::string_view kConversion = "Could not convert: ";
   const CLI::App& chosen = innermost(app);
   std::vector<std::string> unknown = app.remaining(true);
-  if (unknown.empty()) return error.what();
+  std::string message = error.what();
+  if (message.starts_with(kConversion))
+    return message.substr(kConversion.size()) + " is no value that it takes";
+  if (unknown.empty()) return message;
   const std::string& text = unknown.front();
-  std::string what = text.starts_with('-') ? "unknown option"
-                     : &chosen == &app     ? "unknown command"
-                                           : "unexpected argument";
-  std::string close = similar(chosen, text);
-  return fmt::format("{} {}{}", what, text, close.empty() ? "" : fmt::format("; did you mean {}?", close));
+  std::string_view what = text.starts_with('-') ? "unknown option"
+                          : &chosen == &app     ? "unknown command"
+                                                : "unexpected argument";
+  return fmt::format("{} {}{}", what, text, hint_for(app, chosen, text));
 }
 
 ExitStatus wrong_usage(const CLI::App& app, const CLI::ParseError& error) {

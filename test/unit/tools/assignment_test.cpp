@@ -61,7 +61,7 @@ TEST(Inputs, MistakesAreNamed) {
 TEST(Offsets, AreSmallNumbersOfElements) {
   EXPECT_EQ((*parse_offsets({"x=1"}))[0].value, 1);
   EXPECT_EQ(message(parse_offsets({"x=-1"})), "--offset x=-1: an offset is a number of elements, 0 to 2^20");
-  EXPECT_EQ(message(parse_outputs({"y="})), "--out y=: a file name is missing");
+  EXPECT_EQ(message(parse_outputs({"y="})), "--out y=: a result goes to an .npy or .npz file");
 }
 
 }  // namespace
