@@ -81,7 +81,7 @@ std::vector<Proposal> propose_columns(GroupInfo& info, std::vector<std::string>&
   if (!info.reduces || info.axes.row.empty() || info.axes.parallel.empty() || !info.contractions.empty())
     return {};
   AxisId contiguous = info.axes.parallel.back();
-  if (!contiguous_along(info, contiguous)) return {};
+  if (!contiguous_along(info, contiguous) || slides(info)) return {};
   remarks.push_back("columns: lanes along memory, warps along the reduction");
   return column_proposals(info, contiguous, info.kernel.index.constant(1));
 }

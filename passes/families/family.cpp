@@ -43,6 +43,19 @@ bool contiguous_along(GroupInfo& info, AxisId axis) {
   });
 }
 
+bool slides(GroupInfo& info) {
+  if (info.axes.parallel.empty() || info.axes.row.empty()) return false;
+  ir::Kernel& kernel = info.kernel;
+  auto window = kernel.index.as_constant(kernel.axes[info.axes.row.back()].extent);
+  return std::any_of(info.accesses.begin(), info.accesses.end(), [&](const Access& access) {
+    auto along_row = coefficient(kernel.index, access.offset, info.axes.row.back());
+    auto along_result = coefficient(kernel.index, access.offset, info.axes.parallel.back());
+    if (!along_row || !along_result || !kernel.index.is_constant(*along_row, 1)) return false;
+    auto step = kernel.index.as_constant(*along_result);
+    return step && *step > 0 && (!window || *step < *window);
+  });
+}
+
 namespace {
 
 // Offsets as functions of one flattened position: tells whether a vector of positions may cross the end of

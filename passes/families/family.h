@@ -64,6 +64,11 @@ bool splittable(const GroupInfo& info);
 // Whether some access of the group is contiguous along the axis.
 bool contiguous_along(GroupInfo& info, ir::AxisId axis);
 
+// Whether a read takes windows that overlap from one result to the next, as convolutions and pooling do: it
+// moves by a small step along the last parallel axis as well as along the last row axis, and lanes belong to
+// the results.
+bool slides(GroupInfo& info);
+
 // Vector width: how many consecutive elements along `axis`, the last of `flattened`, the accesses of the
 // group can move at once, up to 16 bytes, and what must hold for it. 1 where nothing is contiguous along the
 // axis.

@@ -22,7 +22,7 @@ struct RowClass {
 std::vector<RowClass> row_classes(int32_t vector, Variety variety) {
   int32_t most = kValuesPerThread / vector;
   if (variety == Variety::kFew) return {{32, 1, most}};
-  if (vector == 1) return {{32, 1, 1}, {32, 1, 8}, {32, 1, 32}, {32, 8, 32}, {32, 32, 32}};
+  if (vector == 1) return {{32, 1, 1}, {32, 1, 8}, {32, 1, 32}, {32, 8, 32}, {32, 16, 32}};
   std::vector<RowClass> classes = {{8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
   for (int32_t repeat = 2; repeat <= most; repeat *= 2) classes.push_back({32, 1, repeat});
   for (RowClass next : {RowClass{32, 4, most / 2}, RowClass{32, 8, most / 2}, RowClass{32, 8, most},
@@ -97,7 +97,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
 
 std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks) {
   if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
-  if (!contiguous_along(info, info.axes.row.back())) return {};
+  if (!contiguous_along(info, info.axes.row.back()) || slides(info)) return {};
   remarks.push_back("rows in registers, read once, up to 32768 elements; streamed beyond");
   return row_proposals(info, info.kernel.index.constant(1));
 }
