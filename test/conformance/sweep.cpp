@@ -80,14 +80,14 @@ class SizeList {
 class Sweeper {
  public:
   explicit Sweeper(Subject& subject) : subject_(subject) {
-    for (const runtime::Step& step : subject.program().steps) ran_.emplace_back(step.variants.size(), false);
+    for (const runtime::Step& step : subject.program().steps) ran_.emplace_back(step.variants.size(), 0);
   }
 
   SweepResult run(const std::vector<Sizes>& list) {
     for (size_t i = 0; i < list.size() && result_.failed < kMostFailures; ++i) try_sizes(list[i], i);
     for (size_t s = 0; s < ran_.size(); ++s)
       for (size_t v = 0; v < ran_[s].size(); ++v)
-        if (!ran_[s][v]) {
+        if (ran_[s][v] == 0) {
           const runtime::Step& step = subject_.program().steps[s];
           result_.never_run.push_back(step.name + ": " + step.variants[v].name);
         }
@@ -98,30 +98,39 @@ class Sweeper {
   // A kernel that is wrong everywhere need not be tried everywhere.
   static constexpr int64_t kMostFailures = 40;
   static constexpr size_t kMostTexts = 6;
+  // Emulation takes its time: what is tried beyond the values at each size is spread over the sizes.
+  static constexpr int kOftenEnough = 6;
+  static constexpr size_t kForcedEvery = 12;
+  static constexpr size_t kMovedEvery = 4;
 
   void try_sizes(const Sizes& sizes, size_t seed) {
     std::optional<Case> trial = subject_.make_case(sizes, Fill::kRandom, seed);
     if (!trial) return;
     ++result_.cases;
     must_pass(*trial, {});
-    force_variants(*trial);
+    force_variants(*trial, seed);
     for (size_t p = 0; p < trial->inputs.size(); ++p) {
       if (trial->inputs[p] && trial->inputs[p]->rank() == 0) continue;
+      if (seed % kMovedEvery != p % kMovedEvery) continue;
       runtime::HostLaunchOptions moved;
       moved.offsets.assign(trial->inputs.size(), 0);
       moved.offsets[p] = 1;
       must_pass(*trial, moved);
     }
-    runtime::HostLaunchOptions unwritten;
-    unwritten.poison = false;
-    must_pass(*trial, unwritten);
+    if (seed % kMovedEvery == 0) {
+      runtime::HostLaunchOptions unwritten;
+      unwritten.poison = false;
+      must_pass(*trial, unwritten);
+    }
     if (std::optional<Case> integers = subject_.make_case(sizes, Fill::kSmallIntegers, seed))
       must_pass(*integers, {});
   }
 
-  void force_variants(const Case& trial) {
+  // Each variant at the first sizes that admit it and at every so many later ones.
+  void force_variants(const Case& trial, size_t seed) {
     for (size_t s = 0; s < ran_.size(); ++s) {
       for (uint32_t v = 0; v < ran_[s].size(); ++v) {
+        if (ran_[s][v] >= kOftenEnough && seed % kForcedEvery != v % kForcedEvery) continue;
         runtime::HostLaunchOptions forced;
         forced.launch.variants.resize(s + 1);
         forced.launch.variants[s] = v;
@@ -142,15 +151,15 @@ class Sweeper {
     ++result_.launches;
     result_.elements += outcome.elements;
     result_.ambiguous += outcome.ambiguous;
-    for (size_t s = 0; s < outcome.variants.size(); ++s) ran_[s][outcome.variants[s]] = true;
+    for (size_t s = 0; s < outcome.variants.size(); ++s) ++ran_[s][outcome.variants[s]];
     if (outcome.failure.empty()) return;
     ++result_.failed;
     if (result_.failures.size() < kMostTexts) result_.failures.push_back(std::move(outcome.failure));
   }
 
   Subject& subject_;
-  // By step, then variant.
-  std::vector<std::vector<bool>> ran_;
+  // Launches by step, then variant.
+  std::vector<std::vector<int>> ran_;
   SweepResult result_;
 };
 

@@ -45,8 +45,9 @@ struct SweepResult {
   std::string text() const;
 };
 
-// At each of the sizes: random inputs and small integers; every variant that accepts the launch; each buffer
-// moved by one element; and once without poison, so that a read of what nobody wrote is a fault.
+// At each of the sizes random inputs and small integers; spread over the sizes every variant that accepts the
+// launch, each buffer moved by one element, and launches without poison, where a read of what nobody wrote is
+// a fault.
 SweepResult sweep(Subject& subject, const std::vector<Sizes>& sizes);
 
 }  // namespace tenon::conformance
