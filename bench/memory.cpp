@@ -26,13 +26,13 @@ struct Case {
   // What is wanted; 0 where nothing is.
   // Sectors over the least.
   double sectors = 0;
-  // Bytes read over those of the largest input: a broadcast one is read again for every row.
+  // Bytes read over those of the largest input: broadcast ones are read again for every row.
   double reads = 0;
   // The share of bytes that is moved 16 at a time by a lane.
   double wide = 0;
   // Passes over shared memory over the ideal.
   double wavefronts = 0;
-  // The share of lanes that work.
+  // The share of lanes that work where global memory is read and written.
   double lanes = 0;
 };
 
@@ -82,6 +82,31 @@ double wide_share(const RunResult& run) {
   return over(wide, all);
 }
 
+// What loads and asynchronous copies fetch, in whole sectors.
+uint64_t bytes_fetched(const RunResult& run) {
+  constexpr uint64_t kSectorBytes = 32;
+  uint64_t sectors = 0;
+  for (const emulator::LaunchReport& report : run.reports)
+    for (const emulator::InstructionReport& instruction : report.instructions)
+      if (instruction.counters.global_bytes_read > 0) sectors += instruction.counters.global_sectors;
+  return sectors * kSectorBytes;
+}
+
+// The share of lanes that work where bytes of global memory move, the mean over these bytes.
+double busy_share(const RunResult& run) {
+  double busy = 0;
+  uint64_t all = 0;
+  for (const emulator::LaunchReport& report : run.reports) {
+    for (const emulator::InstructionReport& instruction : report.instructions) {
+      const emulator::Counters& counters = instruction.counters;
+      uint64_t bytes = counters.global_bytes_read + counters.global_bytes_written;
+      busy += static_cast<double>(bytes) * over(counters.enabled_lanes, counters.warps * emulator::kLanes);
+      all += bytes;
+    }
+  }
+  return all == 0 ? 1 : busy / static_cast<double>(all);
+}
+
 class Judge {
  public:
   // A measured value as text, marked where it misses what is wanted.
@@ -118,13 +143,12 @@ int run(const std::string& only) {
     emulator::Counters total = run->total();
     std::string variants;
     for (const std::string& variant : run->variants) variants += (variants.empty() ? "" : " ") + variant;
-    table.add({c.name, judge.at_most(over(total.global_sectors, total.least_global_sectors), c.sectors),
-               judge.at_most(over(total.global_bytes_read, largest_input_bytes(*run, compiled->program())),
-                             c.reads),
-               judge.at_least(wide_share(*run), c.wide),
-               judge.at_most(over(total.shared_wavefronts, total.ideal_shared_wavefronts), c.wavefronts),
-               judge.at_least(over(total.enabled_lanes, total.warps * 32), c.lanes),
-               fmt::format("{}", run->reports.size()), variants});
+    table.add(
+        {c.name, judge.at_most(over(total.global_sectors, total.least_global_sectors), c.sectors),
+         judge.at_most(over(bytes_fetched(*run), largest_input_bytes(*run, compiled->program())), c.reads),
+         judge.at_least(wide_share(*run), c.wide),
+         judge.at_most(over(total.shared_wavefronts, total.ideal_shared_wavefronts), c.wavefronts),
+         judge.at_least(busy_share(*run), c.lanes), fmt::format("{}", run->reports.size()), variants});
   }
   table.print();
   fmt::print("misses: {}\n", judge.misses());
