@@ -125,7 +125,7 @@ constexpr Stages kStages[] = {
     {"MatmulTN", "MatmulTN", 60'000},
     {"BiasGelu", "BiasGelu", 20'000},
     {"LinearGeluResidualF16", "LinearGeluResidualF16", 30'000},
-    {"Conv2d", "Conv2d", 1'500},
+    {"Conv2d", "Conv2d", 150},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, StagesTest, testing::ValuesIn(kStages),
