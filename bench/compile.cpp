@@ -2,6 +2,7 @@
 // hand-written CUDA C++ of the same operations in the same process.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <string>
@@ -34,31 +35,35 @@ Result<size_t> compile_kernel(const std::string& source, const Sizes& fixed, con
   return bytes;
 }
 
-// The least CPU time of `call`, which gives a Result, in milliseconds.
-template <class Call>
-Result<double> least_time(Call&& call) {
-  // The first run warms up and tells whether it works at all.
-  if (auto first = call(); !first) return std::unexpected(first.error());
-  return least_cpu_ms(kRuns, [&] { static_cast<void>(call()); });
-}
-
 struct Times {
-  double symbolic = 0;
-  double fixed = 0;
+  double symbolic = std::numeric_limits<double>::infinity();
+  double fixed = std::numeric_limits<double>::infinity();
   // 0 without NVRTC.
   double peer = 0;
 };
 
-// Runs alternate in short rounds, so that a change in the machine's speed meets all.
+// Adds a run to the least time so far.
+template <class Call>
+Result<void> time_once(double& least, Call&& call) {
+  double start = cpu_ms();
+  auto result = call();
+  double time = cpu_ms() - start;
+  if (!result) return std::unexpected(result.error());
+  least = std::min(least, time);
+  return {};
+}
+
+// The three take turns, so that a change in the machine's speed meets all. The first round warms up.
 Result<Times> measure(const Workload& workload, const Result<Nvrtc>& nvrtc) {
   TENON_TRY_ASSIGN(std::string source, workload.kernel_source());
   TENON_TRY_ASSIGN(std::string peer, workload.peer_source());
   Times times;
-  TENON_TRY_ASSIGN(times.symbolic, least_time([&] { return compile_kernel(source, {}, workload.sizes); }));
-  TENON_TRY_ASSIGN(times.fixed,
-                   least_time([&] { return compile_kernel(source, workload.sizes, workload.sizes); }));
-  if (nvrtc) {
-    TENON_TRY_ASSIGN(times.peer, least_time([&] { return nvrtc->compile(peer, workload.peer_defines()); }));
+  if (nvrtc) times.peer = std::numeric_limits<double>::infinity();
+  for (int run = 0; run <= kRuns; ++run) {
+    TENON_TRY(time_once(times.symbolic, [&] { return compile_kernel(source, {}, workload.sizes); }));
+    TENON_TRY(time_once(times.fixed, [&] { return compile_kernel(source, workload.sizes, workload.sizes); }));
+    if (!nvrtc) continue;
+    TENON_TRY(time_once(times.peer, [&] { return nvrtc->compile(peer, workload.peer_defines()); }));
   }
   return times;
 }
@@ -101,14 +106,25 @@ void print_processes(bool has_nvrtc) {
     fmt::print(", NVRTC {}\n", peer.error().message);
 }
 
+// The least of ratios, and which kernel has it.
+struct Least {
+  double ratio = std::numeric_limits<double>::infinity();
+  std::string kernel = "none";
+
+  void add(double value, const std::string& name) {
+    if (value < ratio) *this = {value, name};
+  }
+  std::string text() const { return fmt::format("{:.2f} ({})", ratio, kernel); }
+};
+
 int run(const std::string& only) {
   Result<Nvrtc> nvrtc = Nvrtc::open();
   fmt::print("CPU ms from source to PTX, sm_80, warm, least of {}; NVRTC {}\n", kRuns,
              nvrtc ? nvrtc->version() : "skipped: " + nvrtc.error().message);
   Table table(
       {"kernel", "symbolic", "fixed", "NVRTC", "NVRTC/symbolic", "NVRTC/fixed", "peer/published", "peer"});
-  double least = std::numeric_limits<double>::infinity();
-  std::string slowest = "none";
+  Least symbolic;
+  Least fixed;
   for (const Workload& workload : workloads()) {
     if (!only.empty() && workload.name != only) continue;
     Result<Times> times = measure(workload, nvrtc);
@@ -122,21 +138,21 @@ int run(const std::string& only) {
       Result<PeerVerdict> verdict = judge(workload, *nvrtc);
       for (double value : {times->peer, times->peer / times->symbolic, times->peer / times->fixed})
         row.push_back(fmt::format("{:.2f}", value));
-      row.push_back(verdict && verdict->against_published > 0
-                        ? fmt::format("{:.2f}", verdict->against_published)
-                        : "-");
+      bool has_figure = verdict && verdict->against_published > 0;
+      row.push_back(has_figure ? fmt::format("{:.2f}", verdict->against_published) : "-");
       row.push_back(verdict ? verdict->text() : verdict.error().message);
-      double ratio = times->peer / std::max(times->symbolic, times->fixed);
-      if (ratio < least) {
-        least = ratio;
-        slowest = workload.name;
+      if (verdict && verdict->counts()) {
+        symbolic.add(times->peer / times->symbolic, workload.name);
+        fixed.add(times->peer / times->fixed, workload.name);
       }
     }
     table.add(std::move(row));
   }
   table.print();
   if (only.empty()) print_processes(nvrtc.has_value());
-  if (nvrtc) fmt::print("least ratio over NVRTC: {:.2f} ({})\n", least, slowest);
+  if (!nvrtc) return 0;
+  fmt::print("least with symbolic sizes: {}; with fixed sizes: {}\n", symbolic.text(), fixed.text());
+  fmt::print("least ratio over NVRTC: {}\n", (symbolic.ratio < fixed.ratio ? symbolic : fixed).text());
   return 0;
 }
 
