@@ -77,6 +77,10 @@ class Nest {
   // ---- reductions.cpp ----
   void build_reduction(Context& main, ir::TensorOpId id, const std::vector<uint32_t>& serial);
   std::vector<ir::AxisId> reduced_tile_axes(const ir::TensorOp& op) const;
+  // Gives the state to be reduced a value over all axes of the others and the reduced ones: terms that do not
+  // depend on a reduced axis are as many as it has positions.
+  void spread(Context& context, const ir::Monoid& monoid, std::vector<ir::TileValueId>& state,
+              const std::vector<ir::AxisId>& reduced);
   ir::TileValueId project(Context& context, const ir::Monoid& monoid, std::span<const ir::TileValueId> state);
   // The identity of each slot of each result, as tiles over all tile axes of the operation, so that each
   // thread accumulates its own positions.

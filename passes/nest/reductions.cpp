@@ -36,13 +36,31 @@ void Nest::build_reduction(Context& main, TensorOpId id, const std::vector<uint3
     std::span<const TileValueId> own(state.data() + next, slots);
     next += slots;
     std::vector<TileValueId> result(own.begin(), own.end());
-    if (!reduced.empty()) result = main.builder->reduce(*output.monoid, own, reduced);
+    if (!reduced.empty()) {
+      spread(main, *output.monoid, result, reduced);
+      result = main.builder->reduce(*output.monoid, result, reduced);
+    }
     if (schedule_.split > 1) {
       store_partials(main, op, output, result);
     } else {
       main.tensors[output.tensor] = project(main, *output.monoid, result);
     }
   }
+}
+
+void Nest::spread(Context& context, const ir::Monoid& monoid, std::vector<TileValueId>& state,
+                  const std::vector<AxisId>& reduced) {
+  std::set<AxisId> all(reduced.begin(), reduced.end());
+  for (TileValueId value : state) {
+    const std::vector<AxisId>& axes = module_.values[value].type.axes;
+    all.insert(axes.begin(), axes.end());
+  }
+  for (TileValueId value : state)
+    if (module_.values[value].type.axes.size() == all.size()) return;
+  TileValueId everywhere = splat(context, {ElementType::kBool, 1}, {all.begin(), all.end()});
+  const ir::Constant& identity = monoid.identity[0];
+  state[0] = context.builder->elementwise(Opcode::kSelect, identity.type,
+                                          {everywhere, state[0], constant(context, identity)});
 }
 
 std::vector<AxisId> Nest::reduced_tile_axes(const TensorOp& op) const {
