@@ -141,6 +141,9 @@ llvm::Value* Emitter::emit_function(Opcode opcode, ElementType type,
   }
   bool predicate = row(id).result == FunctionResult::kBool;
   if (is_narrow_float(type)) {
+    // Through f32 a sum would round twice.
+    if (id == FunctionId::kFma)
+      return b_.CreateIntrinsic(llvm::Intrinsic::fma, {operands[0]->getType()}, operands);
     std::vector<llvm::Value*> wide;
     for (llvm::Value* operand : operands) wide.push_back(emit_cast(operand, type, ElementType::kF32));
     llvm::Value* result = emit_function(opcode, ElementType::kF32, wide, approx);

@@ -111,6 +111,52 @@ TEST_P(StagesTest, TilesAgreeWithTheDeviceBitForBit) {
   EXPECT_GE(compared, 8);
 }
 
+// In each variant that takes the launch: the device's results are right, and the tiles' the same.
+void agree(const char* text, const char* name, const Sizes& sizes) {
+  SourceProgram program("test.tn", text, {});
+  const ir::Kernel* kernel = program.kernel(name);
+  ASSERT_NE(kernel, nullptr) << program.complaints();
+  Machine machine;
+  Subject subject(program, *kernel, machine);
+  api::CompiledKernel compiled(*kernel, {.target = target_by_name("sm_80")}, nullptr);
+  auto trial = subject.make_case(sizes, Fill::kRandom, 1);
+  ASSERT_TRUE(trial.has_value());
+  int ran = 0;
+  for (uint32_t variant = 0; variant < subject.program().steps[0].variants.size(); ++variant) {
+    runtime::HostLaunchOptions launch;
+    launch.launch.variants = {variant};
+    Outcome device = subject.run(*trial, launch);
+    if (device.refused) continue;
+    EXPECT_EQ(device.failure, "");
+    std::vector<std::optional<Array>> arrays = trial->inputs;
+    auto tiles = api::run_at(api::Stage::kTile, compiled, arrays, {.variants = {variant}});
+    ASSERT_TRUE(tiles.has_value()) << tiles.error().message;
+    EXPECT_EQ(difference(*arrays.back(), *device.arrays.back()), "")
+        << trial->text << ", variant " << variant;
+    ++ran;
+  }
+  EXPECT_GT(ran, 0);
+}
+
+// A tile that the reduction fills exactly needs no mask, which would give the terms its axis.
+TEST(Stages, TermsThatDoNotDependOnTheReducedAxis) {
+  constexpr const char* kText = R"(
+kernel sums(x: f32[N]) -> (y: f32[N]) { y[i] = sum[k in 0..256](x[i]) }
+kernel first(x: f32[N]) -> (y: i32[N]) { y[i] = i32(argmin[k in 0..256](x[i])) }
+)";
+  agree(kText, "sums", {{"N", 40}});
+  agree(kText, "first", {{"N", 40}});
+}
+
+TEST(Stages, NarrowMultiplyAddsRoundOnce) {
+  constexpr const char* kText = R"(
+kernel halves(a: f16[N], b: f16[N], c: f16[N]) -> (y: f16[N]) { y[i] = fma(a[i], b[i], c[i]) }
+kernel brains(a: bf16[N], b: bf16[N], c: bf16[N]) -> (y: bf16[N]) { y[i] = fma(a[i], b[i], c[i]) }
+)";
+  agree(kText, "halves", {{"N", 100'000}});
+  agree(kText, "brains", {{"N", 100'000}});
+}
+
 constexpr Stages kStages[] = {
     {"Softmax", "Softmax", 60'000},
     {"LogSoftmaxF16", "LogSoftmaxF16", 30'000},
