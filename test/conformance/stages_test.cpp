@@ -7,6 +7,7 @@
 
 #include "examples.h"
 #include "subject.h"
+#include "support/functions.h"
 
 namespace tenon::conformance {
 namespace {
@@ -131,8 +132,11 @@ void agree(const char* text, const char* name, const Sizes& sizes) {
     std::vector<std::optional<Array>> arrays = trial->inputs;
     auto tiles = api::run_at(api::Stage::kTile, compiled, arrays, {.variants = {variant}});
     ASSERT_TRUE(tiles.has_value()) << tiles.error().message;
-    EXPECT_EQ(difference(*arrays.back(), *device.arrays.back()), "")
-        << trial->text << ", variant " << variant;
+    for (size_t p = 0; p < arrays.size(); ++p) {
+      if (!kernel->parameters[p].output.valid()) continue;
+      EXPECT_EQ(difference(*arrays[p], *device.arrays[p]), "")
+          << trial->text << ", variant " << variant << ", " << kernel->parameters[p].name;
+    }
     ++ran;
   }
   EXPECT_GT(ran, 0);
@@ -155,6 +159,32 @@ kernel brains(a: bf16[N], b: bf16[N], c: bf16[N]) -> (y: bf16[N]) { y[i] = fma(a
 )";
   agree(kText, "halves", {{"N", 100'000}});
   agree(kText, "brains", {{"N", 100'000}});
+}
+
+// Every function of floats, and division, in a kernel that computes them side by side.
+std::string functions_text(std::string_view attribute, std::string_view type) {
+  std::string results;
+  std::string body;
+  auto add = [&](const std::string& name, const std::string& value) {
+    results += fmt::format("{}r_{}: {}[N]", results.empty() ? "" : ", ", name, type);
+    body += fmt::format("  r_{}[i] = {}\n", name, value);
+  };
+  add("quotient", "x[i] / z[i]");
+  for (size_t f = 0; f < function_count(); ++f) {
+    const FunctionRow& function = row(static_cast<FunctionId>(f));
+    bool floats = function.operands != FunctionOperands::kInteger && function.result == FunctionResult::kSame;
+    if (!floats) continue;
+    constexpr std::string_view kOperands[] = {"x[i]", "x[i], z[i]", "x[i], z[i], x[i]"};
+    add(std::string(function.name), fmt::format("{}({})", function.name, kOperands[function.arity - 1]));
+  }
+  return fmt::format("{} kernel functions(x: {}[N], z: {}[N]) -> ({}) {{\n{}}}\n", attribute, type, type,
+                     results, body);
+}
+
+TEST(Stages, FunctionsAgree) {
+  for (std::string_view attribute : {"", "@allow(approx)"})
+    for (std::string_view type : {"f32", "f16", "bf16"})
+      agree(functions_text(attribute, type).c_str(), "functions", {{"N", 3000}});
 }
 
 constexpr Stages kStages[] = {
