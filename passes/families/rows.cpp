@@ -22,7 +22,7 @@ struct RowClass {
 std::vector<RowClass> row_classes(int32_t vector, Variety variety) {
   int32_t most = kValuesPerThread / vector;
   if (variety == Variety::kFew) return {{32, 1, most}};
-  if (vector == 1) return {{32, 1, 1}, {32, 1, 8}, {32, 1, 32}, {32, 8, 32}, {32, 16, 32}};
+  if (vector == 1) return {{32, 1, 1}, {32, 1, 8}, {32, 1, 32}, {32, 8, 16}, {32, 8, 32}, {32, 16, 32}};
   std::vector<RowClass> classes = {{8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
   for (int32_t repeat = 2; repeat <= most; repeat *= 2) classes.push_back({32, 1, repeat});
   for (RowClass next : {RowClass{32, 4, most / 2}, RowClass{32, 8, most / 2}, RowClass{32, 8, most},
@@ -30,6 +30,10 @@ std::vector<RowClass> row_classes(int32_t vector, Variety variety) {
     if (next.repeat > 0) classes.push_back(next);
   return classes;
 }
+
+// Values in flight of a streamed row: vectors of 16 bytes, four of them; single elements, which are the
+// exception, eight.
+int32_t streamed_repeat(int32_t vector) { return vector == 1 ? 8 : std::max(1, 16 / vector); }
 
 Schedule row_schedule(const GroupInfo& info, const RowClass& row, int32_t vector, Placement placement) {
   Schedule schedule;
@@ -66,7 +70,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
     for (int32_t width : widths) {
       Proposal proposal;
       proposal.name = width > 1 ? "split.vector" : "split";
-      proposal.schedule = row_schedule(info, {32, 8, 16 / width}, width, Placement::kSplit);
+      proposal.schedule = row_schedule(info, {32, 8, streamed_repeat(width)}, width, Placement::kSplit);
       proposal.schedule.split = 256;
       proposal.guard = kernel.index.logical_and(guard, kernel.index.logical_and(few, is_long));
       if (width > 1) add_vectorization(proposal, vectors);
@@ -87,7 +91,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
   for (int32_t width : widths) {
     Proposal proposal;
     proposal.name = width > 1 ? "stream.vector" : "stream";
-    proposal.schedule = row_schedule(info, {32, 8, 16 / width}, width, Placement::kSerial);
+    proposal.schedule = row_schedule(info, {32, 8, streamed_repeat(width)}, width, Placement::kSerial);
     proposal.guard = guard;
     if (width > 1) add_vectorization(proposal, vectors);
     proposals.push_back(std::move(proposal));
