@@ -102,7 +102,9 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
 std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks) {
   if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
   if (!contiguous_along(info, info.axes.row.back()) || slides(info)) return {};
-  remarks.push_back("rows in registers, read once, up to 32768 elements; streamed beyond");
+  remarks.push_back(
+      "rows in registers, read once, up to 32768 elements (16384 where single elements move); streamed "
+      "beyond");
   return row_proposals(info, info.kernel.index.constant(1));
 }
 
