@@ -1,0 +1,74 @@
+// Programs over rows that are in no example: each is one launch that reads its input once, by the emulator's
+// counters.
+#include <gtest/gtest.h>
+
+#include "examples.h"
+
+namespace tenon::conformance {
+namespace {
+
+struct RowProgram {
+  const char* name;
+  const char* source;
+};
+
+// Every program has rows of N elements, M of them.
+constexpr RowProgram kPrograms[] = {
+    {"ResidualLayernorm",
+     "kernel k(x: f32[M, N], r: f32[M, N], g: f32[N], b: f32[N]) -> (y: f32[M, N]) {"
+     " s[i, j] = x[i, j] + r[i, j]  mean[i] = sum[j](s[i, j]) / f32(N)  d[i, j] = s[i, j] - mean[i]"
+     " v[i] = rsqrt(sum[j](d[i, j] * d[i, j]) / f32(N) + 1e-5)  y[i, j] = d[i, j] * v[i] * g[j] + b[j] }"},
+    {"MaskedScaledSoftmaxInF16",
+     "kernel k(x: f16[M, N], bias: f16[N], scale: f32) -> (y: f16[M, N]) {"
+     " s[i, j] = j <= 8 * i + 500 ? scale * wide(x[i, j]) + wide(bias[j]) : -inf  m[i] = max[j](s[i, j])"
+     " e[i, j] = exp(s[i, j] - m[i])  y[i, j] = f16(e[i, j] / sum[k](e[i, k])) }"},
+    {"Logsumexp",
+     "kernel k(x: f32[M, N]) -> (y: f32[M]) { m[i] = max[j](x[i, j])  y[i] = m[i] + log(sum[j](exp(x[i, j] - "
+     "m[i]))) }"},
+    {"RmsnormToInt8",
+     "kernel k(x: f32[M, N], g: f32[N]) -> (q: i8[M, N], scale: f32[M]) {"
+     " r[i] = rsqrt(sum[j](x[i, j] * x[i, j]) / f32(N) + 1e-5)  h[i, j] = x[i, j] * r[i] * g[j]"
+     " scale[i] = max[j](abs(h[i, j])) / 127  q[i, j] = i8(round(h[i, j] / scale[i])) }"},
+    {"SoftmaxWithATemperature",
+     "kernel k(x: f32[M, N], t: f32[M]) -> (y: f32[M, N]) { s[i, j] = x[i, j] / (abs(t[i]) + 1)"
+     " e[i, j] = exp(s[i, j] - max[k](s[i, k]))  y[i, j] = e[i, j] / sum[k](e[i, k]) }"},
+    {"CrossEntropyWithGradient",
+     "kernel k(x: f32[M, N], p: f32[M, N]) -> (loss: f32[M], dx: f32[M, N]) { m[i] = max[j](x[i, j])"
+     " e[i, j] = exp(x[i, j] - m[i])  s[i] = sum[j](e[i, j])"
+     " loss[i] = log(s[i]) + m[i] - sum[j](p[i, j] * x[i, j])  dx[i, j] = e[i, j] / s[i] - p[i, j] }"},
+};
+
+class OneReadTest : public testing::TestWithParam<RowProgram> {};
+
+TEST_P(OneReadTest, OneLaunchReadsEachInputOnce) {
+  constexpr int64_t kRows = 8;
+  constexpr int64_t kLength = 1024;
+  SourceProgram program("row.tn", GetParam().source, {});
+  ASSERT_EQ(program.kernels().size(), 1u) << program.complaints();
+  Machine machine;
+  Subject subject(program, program.kernels()[0], machine);
+  EXPECT_EQ(subject.program().steps.size(), 1u);
+  std::optional<Case> trial = subject.make_case({{"M", kRows}, {"N", kLength}}, Fill::kRandom, 1);
+  ASSERT_TRUE(trial.has_value());
+  Outcome outcome = subject.run(*trial);
+  ASSERT_TRUE(outcome.ok()) << outcome.failure;
+  ASSERT_EQ(outcome.reports.size(), 1u);
+  // A vector along the row is read by every row; what belongs to a row alone costs a word for each of its
+  // warps.
+  int64_t least = 0;
+  int64_t slack = 0;
+  for (const std::optional<Array>& input : trial->inputs) {
+    if (!input || input->rank() == 0) continue;
+    bool along_row = input->rank() == 1 && input->shape()[0] == kLength;
+    bool of_rows = input->rank() == 1 && !along_row;
+    if (of_rows) slack += kRows * 32 * 4;
+    if (!of_rows) least += static_cast<int64_t>(input->bytes().size()) * (along_row ? kRows : 1);
+  }
+  EXPECT_LE(static_cast<int64_t>(outcome.reports[0].total.global_bytes_read), least + slack);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OneReadTest, testing::ValuesIn(kPrograms),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tenon::conformance
