@@ -35,6 +35,21 @@ std::vector<RowClass> row_classes(int32_t vector, Variety variety) {
 // exception, eight.
 int32_t streamed_repeat(int32_t vector) { return vector == 1 ? 8 : std::max(1, 16 / vector); }
 
+// Whether a block of 1024 threads, which leaves 64 registers to each, holds a row of 32 values a thread: one
+// input along the row, and states of one slot.
+bool is_light(GroupInfo& info) {
+  int reads = 0;
+  for (const Access& access : info.accesses) {
+    auto step = coefficient(info.kernel.index, access.offset, info.axes.row.back());
+    if (access.read.valid() && !(step && info.kernel.index.is_constant(*step, 0))) ++reads;
+  }
+  bool wide_state = false;
+  for (ir::TensorOpId id : info.group.ops)
+    for (const ir::OpOutput& output : info.kernel.ops[id].outputs)
+      wide_state = wide_state || (output.monoid && output.monoid->slots() > 1);
+  return reads <= 2 && !wide_state;
+}
+
 Schedule row_schedule(const GroupInfo& info, const RowClass& row, int32_t vector, Placement placement) {
   Schedule schedule;
   schedule.family = "rows";
@@ -79,6 +94,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
   }
   for (int32_t width : widths) {
     for (const RowClass& row_class : row_classes(width, variety)) {
+      if (row_class.warps == 32 && !is_light(info)) continue;
       Proposal proposal;
       proposal.schedule = row_schedule(info, row_class, width, Placement::kFit);
       int64_t tile = proposal.schedule.dims[0].tile();
@@ -102,9 +118,10 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
 std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& remarks) {
   if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
   if (!contiguous_along(info, info.axes.row.back()) || slides(info)) return {};
-  remarks.push_back(
-      "rows in registers, read once, up to 32768 elements (16384 where single elements move); streamed "
-      "beyond");
+  remarks.push_back(is_light(info)
+                        ? "rows in registers, read once, up to 32768 elements (16384 where single elements "
+                          "move); streamed beyond"
+                        : "rows in registers, read once, up to 16384 elements; streamed beyond");
   return row_proposals(info, info.kernel.index.constant(1));
 }
 
