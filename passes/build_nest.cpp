@@ -6,9 +6,9 @@
 
 namespace tenon::passes {
 
-ir::TileModule build_nest(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule,
-                          std::string name) {
-  return Nest(kernel, group, schedule, std::move(name)).build();
+void build_nest(ir::TileModule& module, const ir::Kernel& kernel, const ir::Group& group,
+                const Schedule& schedule, std::string name, const PartialStates* states) {
+  Nest(module, kernel, group, schedule, states).build(std::move(name));
 }
 
 }  // namespace tenon::passes

@@ -7,10 +7,14 @@
 #include "passes/build_nest.h"
 #include "passes/plan.h"
 #include "passes/registry.h"
+#include "passes/split.h"
 #include "support/check.h"
 
 namespace tenon::passes {
 namespace {
+
+// Bytes of the widest access to memory.
+constexpr int64_t kWidestAccess = 16;
 
 constexpr std::array<std::string_view, 5> kTilePasses = {
     "fuse-products", "assign-layouts", "vectorize", "allocate-shared", "place-barriers",
@@ -26,10 +30,23 @@ void check(const ir::TileModule& module, std::string_view pass) {
 
 ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant) {
   const ir::Group& group = kernel.groups[step.group];
-  ir::TileModule module = build_nest(kernel, group, variant.schedule, group.name + "." + variant.name);
+  std::string name = group.name + "." + variant.name;
+  ir::TileModule module;
+  if (variant.schedule.splits()) {
+    SplitGroup split = split_group(kernel, group, variant.schedule);
+    module = ir::make_tile_module(split.kernel, name);
+    build_nest(module, kernel, group, variant.schedule, name, &split.states);
+    build_nest(module, split.kernel, split.merge, split.merge_schedule, name + ".merge");
+  } else {
+    module = ir::make_tile_module(kernel, name);
+    build_nest(module, kernel, group, variant.schedule, name);
+  }
   for (ir::TileKernel& launch : module.kernels) launch.narrow_index = variant.narrow_index;
   module.divisible = variant.divisible;
   for (const auto& [tensor, bytes] : variant.aligned) module.tensor_alignment[tensor] = bytes;
+  // A variant's own workspace starts where every access may.
+  for (uint32_t own = kernel.tensors.size(); own < module.tensors.size(); ++own)
+    module.tensor_alignment[ir::TensorId(own)] = kWidestAccess;
   return module;
 }
 

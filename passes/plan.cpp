@@ -19,8 +19,9 @@ using ir::IndexId;
 constexpr std::array<ProposeFunction, 6> kFamilies = {propose_contractions, propose_rows, propose_columns,
                                                       propose_transposes,   propose_maps, propose_generic};
 
-// Below 2^31 by more than a tile, so that positions beyond the extent fit as well.
-constexpr int64_t kNarrowBound = (int64_t{1} << 31) - (int64_t{1} << 20);
+// Below 2^31 by more than the tiles of all parts of a split dimension, so that positions beyond the extent
+// fit as well.
+constexpr int64_t kNarrowBound = (int64_t{1} << 31) - (int64_t{1} << 22);
 
 GroupInfo describe(ir::Kernel& kernel, const ir::Group& group, const Target& target) {
   GroupInfo info{kernel, group, target, group_axes(kernel, group), group_accesses(kernel, group), {},
@@ -148,7 +149,8 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
       std::set<IndexId> needed = conjuncts(kernel.index, earlier.guard);
       return std::includes(conditions.begin(), conditions.end(), needed.begin(), needed.end()) &&
              std::all_of(earlier.aligned.begin(), earlier.aligned.end(), [&](const auto& one) {
-               return std::find(proposal.aligned.begin(), proposal.aligned.end(), one) != proposal.aligned.end();
+               return std::find(proposal.aligned.begin(), proposal.aligned.end(), one) !=
+                      proposal.aligned.end();
              });
     });
   };

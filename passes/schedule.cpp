@@ -33,6 +33,7 @@ std::string to_text(const Schedule& schedule, const ir::Kernel& kernel) {
     factor("lane", dim.lane);
     factor("warp", dim.warp);
     factor("repeat", dim.repeat);
+    factor("tiles", dim.tiles);
   }
   if (!schedule.staged.empty()) text += "; staged = " + std::to_string(schedule.staged.size());
   return text;

@@ -1,6 +1,7 @@
 // How a group is run: one record that `plan` fills, `explain` prints, a user may pin, and build-nest follows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ enum class Placement : uint8_t {
   kGrid,    // over blocks
   kSerial,  // by a loop of the block
   kFit,     // there are none: the variant's guard says that the extent is at most the tile
-  kSplit,   // over blocks whose partial results a second launch merges
+  kSplit,   // over blocks, a part each, whose states a second launch merges
 };
 
 // A dimension of the loop nest: some axes of the group, flattened, the last fastest. One tile of it is
@@ -26,6 +27,8 @@ struct LoopDim {
   int32_t lane = 1;
   int32_t warp = 1;
   int32_t repeat = 1;
+  // kSplit: a part is at least so many tiles.
+  int32_t tiles = 1;
 
   int64_t tile() const { return int64_t{vector} * lane * warp * repeat; }
 };
@@ -63,8 +66,14 @@ struct Schedule {
     ir::ValueId a, b;
   };
   std::vector<Contraction> contractions;
-  // Blocks that share the split dimension.
+  // Blocks that a launch is brought to by splitting a dimension, where there are fewer; the number of parts
+  // follows from the sizes.
   int32_t split = 1;
+
+  bool splits() const {
+    return std::any_of(dims.begin(), dims.end(),
+                       [](const LoopDim& dim) { return dim.placement == Placement::kSplit; });
+  }
   // Blocks of this many grid rows run together, for the cache; 1 is row-major order.
   int32_t raster = 1;
 };

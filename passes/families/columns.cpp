@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "passes/families/family.h"
+#include "passes/split.h"
 
 namespace tenon::passes {
 namespace {
@@ -50,14 +51,12 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
     proposals.push_back(std::move(proposal));
   };
   if (splittable(info)) {
-    // Fewer blocks than two a multiprocessor.
-    ir::IndexId results = extent_of(kernel, info.axes.parallel);
     for (int32_t width : widths) {
-      ir::IndexId few = at_most(kernel, results, int64_t{64} * width * info.target.multiprocessors - 1);
       ir::IndexId is_long = kernel.index.less(kernel.index.constant(512), column);
       Proposal proposal =
           column_proposal(info, contiguous, {8, std::max(1, 16 / width)}, width, Placement::kSplit);
-      proposal.schedule.split = 16;
+      proposal.schedule.split = split_blocks(info.target);
+      ir::IndexId few = few_blocks(info, grid_blocks(kernel, proposal.schedule));
       add(std::move(proposal), "column.split", width, kernel.index.logical_and(few, is_long));
     }
   }

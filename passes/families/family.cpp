@@ -16,6 +16,12 @@ IndexId extent_of(ir::Kernel& kernel, const std::vector<AxisId>& axes) {
   return extent;
 }
 
+int32_t split_blocks(const Target& target) { return 4 * target.multiprocessors; }
+
+IndexId few_blocks(GroupInfo& info, IndexId blocks) {
+  return at_most(info.kernel, blocks, 2 * info.target.multiprocessors - 1);
+}
+
 bool splittable(const GroupInfo& info) {
   if (info.stores_rows) return false;
   std::set<ir::TensorId> reduced;

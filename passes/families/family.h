@@ -57,6 +57,11 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
 std::vector<Proposal> column_proposals(GroupInfo& info, ir::AxisId contiguous, ir::IndexId guard,
                                        Variety variety = Variety::kAll);
 
+// Blocks that splitting aims at, and whether there are so few without it that it pays: fewer than two a
+// multiprocessor.
+int32_t split_blocks(const Target& target);
+ir::IndexId few_blocks(GroupInfo& info, ir::IndexId blocks);
+
 // Whether the row axes may be split over blocks: no row is needed again after its reductions, and the partial
 // results of all of them can be merged at once, since none reads what another gave.
 bool splittable(const GroupInfo& info);

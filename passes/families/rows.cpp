@@ -78,15 +78,13 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
   std::vector<int32_t> widths = {1};
   if (vectors.width > 1) widths.insert(widths.begin(), vectors.width);
   if (splittable(info)) {
-    // Fewer rows than two a multiprocessor, and long ones.
-    ir::IndexId rows = extent_of(kernel, info.axes.parallel);
-    ir::IndexId few = at_most(kernel, rows, 2 * info.target.multiprocessors - 1);
+    ir::IndexId few = few_blocks(info, extent_of(kernel, info.axes.parallel));
     ir::IndexId is_long = kernel.index.less(kernel.index.constant(8192), row);
     for (int32_t width : widths) {
       Proposal proposal;
       proposal.name = width > 1 ? "split.vector" : "split";
       proposal.schedule = row_schedule(info, {32, 8, streamed_repeat(width)}, width, Placement::kSplit);
-      proposal.schedule.split = 256;
+      proposal.schedule.split = split_blocks(info.target);
       proposal.guard = kernel.index.logical_and(guard, kernel.index.logical_and(few, is_long));
       if (width > 1) add_vectorization(proposal, vectors);
       proposals.push_back(std::move(proposal));

@@ -39,10 +39,11 @@ void Nest::bind(Context& context, uint32_t d, IndexId position) {
 
 bool Nest::overruns(uint32_t d) {
   const LoopDim& dim = schedule_.dims[d];
-  int64_t tile = dim.tile() * (dim.placement == Placement::kSplit ? schedule_.split : 1);
   auto extent = module_.index.as_constant(dim_extent(dim));
-  if (tile == 1 && dim.placement != Placement::kFit) return false;
-  return !(extent && (dim.placement == Placement::kFit ? *extent == tile : *extent % tile == 0));
+  if (dim.placement == Placement::kFit) return extent != dim.tile();
+  IndexId tile = module_.index.constant(dim.tile());
+  if (dim.placement == Placement::kSplit) tile = module_.index.mul(tile, parts());
+  return !module_.index.is_constant(module_.index.floor_mod(dim_extent(dim), tile), 0);
 }
 
 std::vector<uint32_t> Nest::unbound_dims(const Context& context, const TensorOp& op) const {
@@ -70,19 +71,18 @@ std::vector<TileValueId> Nest::in_loops(Context& outer, std::span<const uint32_t
   if (dims.empty()) return body(outer, initial);
   uint32_t d = dims.front();
   const LoopDim& dim = schedule_.dims[d];
+  IndexId tiles = module_.index.ceil_div(dim_extent(dim), dim.tile());
   bool split = dim.placement == Placement::kSplit;
-  int64_t step = dim.tile() * (split ? schedule_.split : 1);
-  AxisId counter =
-      outer.builder->loop_axis("loop_" + dim_name(dim), module_.index.ceil_div(dim_extent(dim), step));
+  // Parts are runs of tiles, of equal length.
+  if (split) tiles = ceil_div(module_.index, tiles, parts());
+  AxisId counter = outer.builder->loop_axis("loop_" + dim_name(dim), tiles);
   return outer.builder->loop(
       counter, initial, [&](TileBuilder& builder, std::span<const TileValueId> carried) {
         Context inner;
         inner.builder = &builder;
         inner.parent = &outer;
         IndexId tile = module_.index.axis(counter);
-        if (split)
-          tile =
-              module_.index.add(module_.index.scale(tile, schedule_.split), module_.index.axis(split_axis_));
+        if (split) tile = module_.index.add(module_.index.mul(module_.index.axis(part_), tiles), tile);
         IndexId in_tile = dim.tile() > 1 ? module_.index.axis(tile_axes_[d]) : module_.index.constant(0);
         bind(inner, d, module_.index.add(module_.index.scale(tile, dim.tile()), in_tile));
         return in_loops(inner, dims.subspan(1), carried, body);
@@ -91,8 +91,8 @@ std::vector<TileValueId> Nest::in_loops(Context& outer, std::span<const uint32_t
 
 void Nest::build_op(Context& main, TensorOpId id) {
   const TensorOp& op = kernel_.ops[id];
-  // Maps are computed where a reduction reads them; what comes after the reductions belongs to the merge launch.
-  if (schedule_.split > 1 && op.op == Opcode::kMap) return;
+  // Maps are computed where a reduction reads them; what is stored belongs to the group that merges.
+  if (states_ != nullptr && op.op == Opcode::kMap) return;
   main.builder->set_spans(op.spans);
   std::vector<uint32_t> serial = unbound_dims(main, op);
   if (op.op == Opcode::kReduce) {
@@ -103,7 +103,7 @@ void Nest::build_op(Context& main, TensorOpId id) {
   }
   bool stored = std::any_of(op.outputs.begin(), op.outputs.end(),
                             [&](const ir::OpOutput& output) { return external_.contains(output.tensor); });
-  if (!stored || schedule_.split > 1) return;
+  if (!stored || states_ != nullptr) return;
   if (op.op == Opcode::kReduce || serial.empty()) {
     store_outputs(main, op);
   } else {

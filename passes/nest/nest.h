@@ -1,4 +1,4 @@
-// The builder behind build-nest. Its parts stand in files of their own: launches.cpp, loops.cpp,
+// The builder behind build-nest. Its parts stand in files of their own: launch.cpp, loops.cpp,
 // reductions.cpp, staging.cpp (copies to shared memory, contractions) and values.cpp (bodies as tiles).
 #pragma once
 
@@ -16,6 +16,7 @@
 #include "ir/tile.h"
 #include "ir/tile_builder.h"
 #include "passes/schedule.h"
+#include "passes/split.h"
 
 namespace tenon::passes {
 
@@ -39,22 +40,22 @@ struct Context {
 
 class Nest {
  public:
-  Nest(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule, std::string name);
+  // All but the pointer to `states` outlive it; that is null unless the schedule splits a dimension.
+  Nest(ir::TileModule& module, const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule,
+       const PartialStates* states);
 
-  ir::TileModule build();
+  void build(std::string name);
 
  private:
-  // ---- launches.cpp ----
+  // ---- launch.cpp ----
   // Tensors of the group that others read or that are results; they are stored.
   void find_external();
-  ir::TileKernel& new_launch(std::string name);
-  void build_main_launch();
-  // Workspace of one slot: the parallel axes of the operation, then the parts.
-  void store_partials(Context& context, const ir::TensorOp& op, const ir::OpOutput& output,
-                      std::span<const ir::TileValueId> state);
-  // The second launch: a block for each tile of the parallel axes merges the parts and runs the maps that
-  // follow.
-  void build_merge_launch();
+  // Tile and grid axes of the dimensions, and the positions that they give; leaves the grid in the launch.
+  void place_dims(Context& main);
+  // The number of parts of the split dimension.
+  ir::IndexId parts() const;
+  void store_states(Context& context, const ir::TensorOp& op, const ir::OpOutput& output,
+                    std::span<const ir::TileValueId> state);
 
   // ---- loops.cpp ----
   ir::IndexId dim_extent(const LoopDim& dim);
@@ -81,7 +82,10 @@ class Nest {
   // depend on a reduced axis are as many as it has positions.
   void spread(Context& context, const ir::Monoid& monoid, std::vector<ir::TileValueId>& state,
               const std::vector<ir::AxisId>& reduced);
-  ir::TileValueId project(Context& context, const ir::Monoid& monoid, std::span<const ir::TileValueId> state);
+  // The reduction's result from its final state; the state itself goes to workspace where a dimension is
+  // split.
+  void finish(Context& main, const ir::TensorOp& op, const ir::OpOutput& output,
+              std::span<const ir::TileValueId> state);
   // The identity of each slot of each result, as tiles over all tile axes of the operation, so that each
   // thread accumulates its own positions.
   std::vector<ir::TileValueId> identities(Context& context, const ir::TensorOp& op);
@@ -139,17 +143,18 @@ class Nest {
   const ir::Kernel& kernel_;
   const ir::Group& group_;
   const Schedule& schedule_;
-  ir::TileModule module_;
+  const PartialStates* states_;
+  ir::TileModule& module_;
   std::map<ir::TensorId, ir::TensorOpId> producers_;
   std::set<ir::TensorId> external_;
   std::vector<ir::AxisId> tile_axes_;
   std::map<uint32_t, ir::AxisId> grid_axes_;
-  ir::AxisId split_axis_;
+  // The block's part of a split dimension.
+  ir::AxisId part_;
   // Loads whose value outside the domain nobody needs, with the dimensions that mask them.
   std::map<ir::TileValueId, std::set<uint32_t>> free_outside_;
   // Inside the copy of a staged value, which is then read itself.
   bool in_copy_ = false;
-  std::map<ir::TensorId, std::vector<ir::TensorId>> partials_;
 };
 
 }  // namespace tenon::passes

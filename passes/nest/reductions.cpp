@@ -40,11 +40,7 @@ void Nest::build_reduction(Context& main, TensorOpId id, const std::vector<uint3
       spread(main, *output.monoid, result, reduced);
       result = main.builder->reduce(*output.monoid, result, reduced);
     }
-    if (schedule_.split > 1) {
-      store_partials(main, op, output, result);
-    } else {
-      main.tensors[output.tensor] = project(main, *output.monoid, result);
-    }
+    finish(main, op, output, result);
   }
 }
 
@@ -75,9 +71,14 @@ std::vector<AxisId> Nest::reduced_tile_axes(const TensorOp& op) const {
   return axes;
 }
 
-TileValueId Nest::project(Context& context, const ir::Monoid& monoid, std::span<const TileValueId> state) {
-  ValueId wanted[] = {monoid.projected};
-  return context.builder->inline_body(monoid.project, state, wanted)[0];
+void Nest::finish(Context& main, const TensorOp& op, const ir::OpOutput& output,
+                  std::span<const TileValueId> state) {
+  if (states_ != nullptr) {
+    store_states(main, op, output, state);
+    return;
+  }
+  ValueId wanted[] = {output.monoid->projected};
+  main.tensors[output.tensor] = main.builder->inline_body(output.monoid->project, state, wanted)[0];
 }
 
 std::vector<TileValueId> Nest::identities(Context& context, const TensorOp& op) {

@@ -46,7 +46,7 @@ void Nest::build_contraction(Context& main, const Schedule::Contraction& contrac
     module_.ops[module_.values[sum[0]].definition].unroll = true;
     return sum;
   });
-  main.tensors[output.tensor] = project(main, *output.monoid, result);
+  finish(main, op, output, result);
 }
 
 const StagedRead& Nest::staged_read(TensorOpId op, ValueId value) const {

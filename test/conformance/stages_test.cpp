@@ -152,6 +152,25 @@ kernel first(x: f32[N]) -> (y: i32[N]) { y[i] = i32(argmin[k in 0..256](x[i])) }
   agree(kText, "first", {{"N", 40}});
 }
 
+// Parts and their merge have one order.
+TEST(Stages, SplitReductions) {
+  constexpr const char* kText = R"(
+kernel rows(x: f16[M, N]) -> (s: f32[M], p: i32[M]) {
+  s[i] = sum[j](wide(x[i, j]))
+  p[i] = i32(argmax[j](x[i, j]))
+}
+kernel columns(x: f32[M, N]) -> (s: f32[N], t: f32[N]) {
+  s[j] = sum[i](x[i, j])
+  t[j] = s[j] * 2 + 1
+}
+kernel total(x: f32[M, N]) -> (s: f32) { s = sum[i, j](x[i, j]) }
+)";
+  agree(kText, "rows", {{"M", 3}, {"N", 30'001}});
+  agree(kText, "columns", {{"M", 5000}, {"N", 52}});
+  agree(kText, "columns", {{"M", 5001}, {"N", 33}});
+  agree(kText, "total", {{"M", 300}, {"N", 400}});
+}
+
 TEST(Stages, NarrowMultiplyAddsRoundOnce) {
   constexpr const char* kText = R"(
 kernel halves(a: f16[N], b: f16[N], c: f16[N]) -> (y: f16[N]) { y[i] = fma(a[i], b[i], c[i]) }
