@@ -12,9 +12,15 @@ using runtime::SizeOp;
 
 SizeExpr total_division(IndexKind kind, const SizeExpr& a, const SizeExpr& b) {
   SizeExpr quotient = SizeExpr::binary(kind == IndexKind::kFloorDiv ? SizeOp::kFloorDiv : SizeOp::kFloorMod, a, b);
-  if (b.as_constant().value_or(0) != 0) return quotient;
   SizeExpr by_zero = SizeExpr::binary(SizeOp::kEqual, b, SizeExpr(0));
   return SizeExpr::select(by_zero, kind == IndexKind::kFloorDiv ? SizeExpr(0) : a, quotient);
+}
+
+// Whether an expression is above 0 for all sizes, as is plain to see: a constant, or the maximum with one.
+bool is_positive(const ir::IndexPool& pool, IndexId expression) {
+  const ir::IndexNode& node = pool[expression];
+  auto constant = [&](IndexId id) { return pool.as_constant(id).value_or(0) > 0; };
+  return constant(expression) || (node.kind == IndexKind::kMax && (constant(node.a) || constant(node.b)));
 }
 
 }  // namespace
@@ -40,7 +46,7 @@ SizeExpr size_expr(const ir::IndexPool& pool, IndexId expression, ZeroDivision z
     }
     case IndexKind::kFloorDiv:
     case IndexKind::kFloorMod:
-      if (zero_division == ZeroDivision::kTotal) return total_division(node.kind, operand(node.a), operand(node.b));
+      if (zero_division == ZeroDivision::kTotal && !is_positive(pool, node.b)) return total_division(node.kind, operand(node.a), operand(node.b));
       return binary(node.kind == IndexKind::kFloorDiv ? SizeOp::kFloorDiv : SizeOp::kFloorMod);
     case IndexKind::kMin: return binary(SizeOp::kMin);
     case IndexKind::kMax: return binary(SizeOp::kMax);

@@ -118,7 +118,8 @@ IndexId grid_blocks(ir::Kernel& kernel, const Schedule& schedule) {
 IndexId part_count(ir::Kernel& kernel, const Schedule& schedule) {
   ir::IndexPool& pool = kernel.index;
   const LoopDim& dim = split_dim(schedule);
-  IndexId wanted = pool.floor_div(pool.constant(schedule.split), grid_blocks(kernel, schedule));
+  IndexId blocks = pool.max(pool.constant(1), grid_blocks(kernel, schedule));
+  IndexId wanted = pool.floor_div(pool.constant(schedule.split), blocks);
   IndexId most = pool.ceil_div(flat_extent(kernel, dim), dim.tile() * dim.tiles);
   return pool.max(pool.constant(1), pool.min(wanted, most));
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "passes/families/family.h"
+#include "passes/split.h"
 
 namespace tenon::passes {
 namespace {
@@ -28,6 +29,10 @@ constexpr TileShape kLarge = {4, 4, 4, 2, 4, 8, 2, 2, 16};
 // At most so many rows or columns are thin.
 constexpr int64_t kThin = 8;
 constexpr TileShape kSmall = {4, 4, 2, 1, 4, 8, 2, 1, 16};
+// Slices that a part of a split sum has at least, so that reading its operands outweighs writing its sums;
+// and the length from which sums are split.
+constexpr int32_t kLeastSlices = 8;
+constexpr int64_t kLongSum = 1024;
 
 bool contiguous(GroupInfo& info, ir::IndexId offset, AxisId axis) {
   auto step = coefficient(info.kernel.index, offset, axis);
@@ -101,12 +106,13 @@ StagedRead staged_operand(GroupInfo& info, const Contraction& contraction, ir::V
   return staged;
 }
 
-Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const TileShape& tile,
+// `sum` is kSerial or kSplit: how the terms beyond a slice are run.
+Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const TileShape& tile, Placement sum,
                       int32_t widest) {
   ir::Kernel& kernel = info.kernel;
   Proposal proposal;
-  proposal.name =
-      "tile" + std::to_string(tile.m()) + "x" + std::to_string(tile.n()) + (widest > 1 ? ".vector" : "");
+  proposal.name = fmt::format("tile{}x{}{}{}", tile.m(), tile.n(), sum == Placement::kSplit ? ".split" : "",
+                              widest > 1 ? ".vector" : "");
   proposal.guard = kernel.index.constant(1);
   Schedule& schedule = proposal.schedule;
   schedule.family = "contractions";
@@ -117,8 +123,12 @@ Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const Til
       {contraction.m, Placement::kGrid, tile.m_vector, tile.m_lane, tile.m_warp, tile.m_repeat});
   if (!contraction.batch.empty()) schedule.dims.push_back({contraction.batch, Placement::kGrid, 1, 1, 1, 1});
   uint32_t k = static_cast<uint32_t>(schedule.dims.size());
-  // One tile of the serial dimension; its positions are no tile axis, the unrolled loop counts them.
-  schedule.dims.push_back({contraction.k, Placement::kSerial, 1, 1, 1, tile.k});
+  // One slice of the sum; its positions are no tile axis, the unrolled loop counts them.
+  schedule.dims.push_back({.axes = contraction.k,
+                           .placement = sum,
+                           .repeat = tile.k,
+                           .tiles = sum == Placement::kSplit ? kLeastSlices : 1});
+  if (sum == Placement::kSplit) schedule.split = split_blocks(info.target);
   const ir::TensorOp& op = kernel.ops[contraction.op];
   ir::ValueId a = staged_value(op, contraction.a);
   ir::ValueId b = staged_value(op, contraction.b);
@@ -181,13 +191,20 @@ std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::str
       kernel.index.less(kernel.index.constant(enough - 1),
                         kernel.index.mul(extent_of(kernel, contraction.batch), kernel.index.mul(m, n)));
   std::vector<Proposal> proposals = thin_proposals(info, contraction);
+  ir::IndexId is_long =
+      kernel.index.less(kernel.index.constant(kLongSum - 1), extent_of(kernel, contraction.k));
   for (int32_t widest : {8, 1}) {
-    Proposal proposal = propose_tile(info, contraction, kLarge, widest);
-    proposal.guard = large;
-    proposals.push_back(std::move(proposal));
-    proposals.push_back(propose_tile(info, contraction, kSmall, widest));
+    proposals.push_back(propose_tile(info, contraction, kLarge, Placement::kSerial, widest));
+    proposals.back().guard = large;
+    Proposal split = propose_tile(info, contraction, kSmall, Placement::kSplit, widest);
+    ir::IndexId few = few_blocks(info, grid_blocks(kernel, split.schedule));
+    split.guard = kernel.index.logical_and(few, is_long);
+    proposals.push_back(std::move(split));
+    proposals.push_back(propose_tile(info, contraction, kSmall, Placement::kSerial, widest));
   }
   remarks.push_back("contraction on CUDA cores; operands staged in shared memory");
+  remarks.push_back(fmt::format("fewer than {} tiles of sums of {} terms or more are split over blocks",
+                                2 * info.target.multiprocessors, kLongSum));
   return proposals;
 }
 
