@@ -9,6 +9,7 @@
 #include "api/sizes.h"
 #include "codegen/codegen.h"
 #include "frontend/parse/parse.h"
+#include "passes/analysis/conjuncts.h"
 #include "passes/pipeline.h"
 #include "support/check.h"
 
@@ -31,9 +32,7 @@ std::string source_text(const ir::Kernel& kernel, const ir::Tensor& tensor, cons
   std::string shape;
   for (ir::IndexId extent : tensor.shape) {
     if (!shape.empty()) shape += ", ";
-    shape += kernel.index.to_text(extent, [&](const ir::IndexNode& atom) {
-      return atom.kind == ir::IndexKind::kSymbol ? kernel.symbols[ir::SymbolId(atom.reference)].name : std::string("?");
-    });
+    shape += ir::size_text(kernel, extent);
   }
   return text + "[" + shape + "]";
 }
@@ -42,10 +41,14 @@ PtxType scalar_type(ElementType element) {
   if (element == ElementType::kF32) return PtxType::kF32;
   if (element == ElementType::kF64) return PtxType::kF64;
   switch (byte_size(element)) {
-    case 1: return PtxType::kB8;
-    case 2: return PtxType::kB16;
-    case 4: return PtxType::kB32;
-    default: return PtxType::kB64;
+    case 1:
+      return PtxType::kB8;
+    case 2:
+      return PtxType::kB16;
+    case 4:
+      return PtxType::kB32;
+    default:
+      return PtxType::kB64;
   }
 }
 
@@ -57,7 +60,8 @@ runtime::Program describe(const ir::Kernel& kernel, const Target& target) {
   for (const ir::Symbol& symbol : kernel.symbols) {
     runtime::Symbol to;
     to.name = symbol.name;
-    to.kind = symbol.kind == ir::Symbol::Kind::kScalar ? runtime::SymbolKind::kScalar : runtime::SymbolKind::kDimension;
+    to.kind = symbol.kind == ir::Symbol::Kind::kScalar ? runtime::SymbolKind::kScalar
+                                                       : runtime::SymbolKind::kDimension;
     to.fixed = symbol.fixed;
     program.symbols.add(std::move(to));
   }
@@ -82,26 +86,10 @@ runtime::Program describe(const ir::Kernel& kernel, const Target& target) {
   return program;
 }
 
-// The conjunction as its parts, so that explain and messages can name the one that fails.
-void add_conditions(const ir::IndexPool& pool, ir::IndexId condition, std::vector<SizeExpr>& to) {
-  std::vector<ir::IndexId> work{condition};
-  while (!work.empty()) {
-    ir::IndexId next = work.back();
-    work.pop_back();
-    const ir::IndexNode& node = pool[next];
-    if (pool.is_constant(next, 1)) continue;
-    if (node.kind == ir::IndexKind::kAnd) {
-      work.push_back(node.b);
-      work.push_back(node.a);
-    } else {
-      to.push_back(size_expr(pool, next));
-    }
-  }
-}
-
 }  // namespace
 
-CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options, const SourceManager* sources)
+CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options,
+                               const SourceManager* sources)
     : kernel_(std::move(kernel)), options_(options), sources_(sources) {
   DoingScope doing("compiling kernel " + kernel_.name);
   std::vector<passes::Remark> remarks = passes::run_tensor_passes(kernel_);
@@ -117,7 +105,8 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
   for (uint32_t g = 0; g < kernel_.groups.size(); ++g) {
     for (ir::TensorOpId id : kernel_.groups[g].ops) {
       for (const ir::Instruction& read : kernel_.ops[id].body) {
-        if (read.op != ir::Opcode::kRead || kernel_.tensors[read.tensor].role != ir::Tensor::Role::kLocal) continue;
+        if (read.op != ir::Opcode::kRead || kernel_.tensors[read.tensor].role != ir::Tensor::Role::kLocal)
+          continue;
         if (defined_in[read.tensor] != g) exchanged.insert(read.tensor);
       }
     }
@@ -126,7 +115,8 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
   for (ir::TensorId id : exchanged) {
     const ir::Tensor& tensor = kernel_.tensors[id];
     workspace_[id] = static_cast<uint32_t>(program_.workspace.size());
-    ir::IndexId bytes = kernel_.index.scale(ir::element_count(kernel_, tensor.shape), byte_size(tensor.element));
+    ir::IndexId bytes =
+        kernel_.index.scale(ir::element_count(kernel_, tensor.shape), byte_size(tensor.element));
     program_.workspace.push_back({tensor.name, tensor.element, size_expr(kernel_.index, bytes)});
   }
   for (const passes::StepPlan& step : plan_.steps) {
@@ -136,7 +126,8 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
     for (const passes::VariantPlan& variant : step.variants) {
       runtime::Variant one;
       one.name = variant.name;
-      add_conditions(kernel_.index, variant.guard, one.guard.conditions);
+      for (ir::IndexId condition : passes::conjuncts(kernel_.index, variant.guard))
+        one.guard.conditions.push_back(size_expr(kernel_.index, condition));
       for (const auto& [tensor, bytes] : variant.aligned) {
         for (uint32_t p = 0; p < kernel_.parameters.size(); ++p) {
           const ir::Parameter& parameter = kernel_.parameters[p];
@@ -156,7 +147,8 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
 
 ir::TileModule CompiledKernel::lower_to_tile(uint32_t step, uint32_t variant) const {
   const passes::StepPlan& plan = plan_.steps[step];
-  DoingScope doing("lowering variant " + plan.variants[variant].name + " of " + kernel_.groups[plan.group].name);
+  DoingScope doing("lowering variant " + plan.variants[variant].name + " of " +
+                   kernel_.groups[plan.group].name);
   return passes::lower_variant(kernel_, plan, plan.variants[variant], *options_.target,
                                {.verify_each = options_.verify_each});
 }
@@ -168,8 +160,9 @@ Result<std::string> CompiledKernel::lower_to_llvm(uint32_t step, uint32_t varian
 
 Result<runtime::LoweredVariant> CompiledKernel::lower(uint32_t step, uint32_t variant) const {
   ir::TileModule module = lower_to_tile(step, variant);
-  TENON_TRY_ASSIGN(codegen::Compiled compiled,
-                   codegen::compile(module, {options_.target, options_.ptx_isa, options_.line_info ? sources_ : nullptr}));
+  TENON_TRY_ASSIGN(
+      codegen::Compiled compiled,
+      codegen::compile(module, {options_.target, options_.ptx_isa, options_.line_info ? sources_ : nullptr}));
   runtime::LoweredVariant lowered;
   lowered.ptx = std::move(compiled.ptx);
   // Tensors past the kernel's are the variant's own.
@@ -197,10 +190,13 @@ Result<runtime::LoweredVariant> CompiledKernel::lower(uint32_t step, uint32_t va
       using Kind = codegen::EntryArgument::Kind;
       PtxType size_type = argument.bytes == 4 ? PtxType::kB32 : PtxType::kB64;
       switch (argument.kind) {
-        case Kind::kTensor: launch.arguments.push_back(pointer(argument.tensor)); break;
+        case Kind::kTensor:
+          launch.arguments.push_back(pointer(argument.tensor));
+          break;
         case Kind::kScalar: {
           ParameterId parameter = pointer(argument.tensor).parameter;
-          launch.arguments.push_back(Argument::scalar(parameter, scalar_type(module.tensors[argument.tensor].element)));
+          launch.arguments.push_back(
+              Argument::scalar(parameter, scalar_type(module.tensors[argument.tensor].element)));
           break;
         }
         case Kind::kIndex:

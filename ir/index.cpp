@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/index_apply.h"
 #include "support/check.h"
 
 namespace tenon::ir {
@@ -28,11 +29,6 @@ size_t hash_of(const IndexNode& node) {
 
 bool is_leaf(IndexKind kind) {
   return kind == IndexKind::kSymbol || kind == IndexKind::kAxis || kind == IndexKind::kValue;
-}
-
-int64_t floor_quotient(int64_t a, int64_t b) {
-  int64_t q = a / b;
-  return (a % b != 0 && ((a < 0) != (b < 0))) ? q - 1 : q;
 }
 
 // Divides every coefficient by d > 0 where it goes without remainder.
@@ -185,37 +181,10 @@ IndexId IndexPool::mul(IndexId a, IndexId b) {
 }
 
 std::optional<int64_t> IndexPool::fold(IndexKind kind, int64_t a, int64_t b) const {
-  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-  switch (kind) {
-    case IndexKind::kFloorDiv:
-      if (b == 0) return 0;
-      if (a == kLeast && b == -1) return std::nullopt;
-      return floor_quotient(a, b);
-    case IndexKind::kFloorMod:
-      if (b == 0) return a;
-      if (b == -1) return 0;
-      return a - floor_quotient(a, b) * b;
-    case IndexKind::kMin:
-      return std::min(a, b);
-    case IndexKind::kMax:
-      return std::max(a, b);
-    case IndexKind::kLess:
-      return a < b;
-    case IndexKind::kEqual:
-      return a == b;
-    case IndexKind::kAnd:
-      return a != 0 && b != 0;
-    case IndexKind::kOr:
-      return a != 0 || b != 0;
-    case IndexKind::kNot:
-      return a == 0;
-    case IndexKind::kPolynomial:
-    case IndexKind::kSymbol:
-    case IndexKind::kAxis:
-    case IndexKind::kValue:
-      break;
-  }
-  TENON_UNREACHABLE("a leaf is not folded");
+  // The one quotient that leaves 64 bits.
+  if (kind == IndexKind::kFloorDiv && a == std::numeric_limits<int64_t>::min() && b == -1)
+    return std::nullopt;
+  return apply_index(kind, a, b);
 }
 
 IndexId IndexPool::binary_atom(IndexKind kind, IndexId a, IndexId b) {
@@ -431,63 +400,6 @@ std::optional<int64_t> IndexPool::evaluate(IndexId id, const AtomValue& value) c
   auto b = node.b.valid() ? evaluate(node.b, value) : std::optional<int64_t>(0);
   if (!a || !b) return std::nullopt;
   return fold(node.kind, *a, *b);
-}
-
-std::string IndexPool::to_text(IndexId id, const std::function<std::string(const IndexNode&)>& atom) const {
-  const IndexNode& node = nodes_[id.index()];
-  auto infix = [&](const char* op) { return "(" + to_text(node.a, atom) + op + to_text(node.b, atom) + ")"; };
-  auto call = [&](const char* name) {
-    return name + ("(" + to_text(node.a, atom) + ", " + to_text(node.b, atom) + ")");
-  };
-  switch (node.kind) {
-    case IndexKind::kSymbol:
-    case IndexKind::kAxis:
-    case IndexKind::kValue:
-      return atom(node);
-    case IndexKind::kFloorDiv:
-      return infix(" / ");
-    case IndexKind::kFloorMod:
-      return infix(" % ");
-    case IndexKind::kMin:
-      return call("min");
-    case IndexKind::kMax:
-      return call("max");
-    case IndexKind::kLess:
-      return infix(" < ");
-    case IndexKind::kEqual:
-      return infix(" == ");
-    case IndexKind::kAnd:
-      return infix(" && ");
-    case IndexKind::kOr:
-      return infix(" || ");
-    case IndexKind::kNot:
-      return "!(" + to_text(node.a, atom) + ")";
-    case IndexKind::kPolynomial:
-      break;
-  }
-  if (node.terms.empty()) return "0";
-  std::string text;
-  for (const Monomial& term : node.terms) {
-    bool negative = term.coefficient < 0;
-    uint64_t magnitude =
-        negative ? 0 - static_cast<uint64_t>(term.coefficient) : static_cast<uint64_t>(term.coefficient);
-    if (text.empty()) {
-      if (negative) text += "-";
-    } else {
-      text += negative ? " - " : " + ";
-    }
-    bool first = true;
-    if (magnitude != 1 || term.factors.empty()) {
-      text += std::to_string(magnitude);
-      first = false;
-    }
-    for (IndexId factor : term.factors) {
-      if (!first) text += " * ";
-      text += to_text(factor, atom);
-      first = false;
-    }
-  }
-  return text;
 }
 
 int64_t IndexPool::known_divisor(IndexId id, int64_t limit,

@@ -115,9 +115,6 @@ class IndexPool {
   using AtomValue = std::function<std::optional<int64_t>(IndexId atom)>;
   std::optional<int64_t> evaluate(IndexId id, const AtomValue& value) const;
 
-  // Source-like text; `atom` names symbols, axes and values.
-  std::string to_text(IndexId id, const std::function<std::string(const IndexNode& atom)>& atom) const;
-
   // The largest power of two, at most `limit`, that divides the expression for all values of its atoms, where
   // `divisor` gives a power of two known to divide an atom (1 where nothing is known).
   int64_t known_divisor(IndexId id, int64_t limit, const std::function<int64_t(IndexId atom)>& divisor) const;

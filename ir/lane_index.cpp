@@ -1,41 +1,10 @@
 #include "ir/lane_index.h"
 
-#include <algorithm>
-
-#include "support/check.h"
+#include "ir/index_apply.h"
 #include "support/integer_math.h"
 
 namespace tenon::ir {
 namespace {
-
-int64_t apply(IndexKind kind, int64_t a, int64_t b) {
-  switch (kind) {
-    case IndexKind::kFloorDiv:
-      return div_floor(a, b);
-    case IndexKind::kFloorMod:
-      return mod_floor(a, b);
-    case IndexKind::kMin:
-      return std::min(a, b);
-    case IndexKind::kMax:
-      return std::max(a, b);
-    case IndexKind::kLess:
-      return a < b;
-    case IndexKind::kEqual:
-      return a == b;
-    case IndexKind::kAnd:
-      return a != 0 && b != 0;
-    case IndexKind::kOr:
-      return a != 0 || b != 0;
-    case IndexKind::kNot:
-      return a == 0;
-    case IndexKind::kPolynomial:
-    case IndexKind::kSymbol:
-    case IndexKind::kAxis:
-    case IndexKind::kValue:
-      break;
-  }
-  TENON_UNREACHABLE("an atom is not computed");
-}
 
 void list(LaneInteger& x, size_t lanes) {
   if (x.listed) return;
@@ -110,12 +79,12 @@ void LaneIndexEvaluator::evaluate_node(IndexId id, size_t lanes) {
   const LaneInteger& a = at(node.a);
   const LaneInteger& b = node.b.valid() ? at(node.b) : kNone;
   if (a.uniform() && b.uniform()) {
-    result.set_affine(apply(node.kind, a.base, b.base), 0);
+    result.set_affine(apply_index(node.kind, a.base, b.base), 0);
     return;
   }
   result.listed = true;
   result.values.resize(lanes);
-  for (size_t i = 0; i < lanes; ++i) result.values[i] = apply(node.kind, a[i], b[i]);
+  for (size_t i = 0; i < lanes; ++i) result.values[i] = apply_index(node.kind, a[i], b[i]);
 }
 
 void LaneIndexEvaluator::evaluate_polynomial(const IndexNode& node, LaneInteger& result, size_t lanes) {

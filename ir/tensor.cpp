@@ -1,11 +1,19 @@
 #include "ir/tensor.h"
 
+#include "ir/index_text.h"
+
 namespace tenon::ir {
 
 IndexId element_count(Kernel& kernel, const std::vector<IndexId>& shape) {
   IndexId count = kernel.index.constant(1);
   for (IndexId extent : shape) count = kernel.index.mul(count, extent);
   return count;
+}
+
+std::string size_text(const Kernel& kernel, IndexId size) {
+  return index_text(kernel.index, size, [&](const IndexNode& atom) {
+    return atom.kind == IndexKind::kSymbol ? kernel.symbols[SymbolId(atom.reference)].name : std::string("?");
+  });
 }
 
 SideTable<Tensor, TensorOpId> defining_ops(const Kernel& kernel) {

@@ -123,6 +123,9 @@ struct Module {
 // Product of the extents.
 IndexId element_count(Kernel& kernel, const std::vector<IndexId>& shape);
 
+// A size, or another expression over symbols, as text of the source language.
+std::string size_text(const Kernel& kernel, IndexId size);
+
 // The operation that defines each tensor; invalid for inputs.
 SideTable<Tensor, TensorOpId> defining_ops(const Kernel& kernel);
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "passes/analysis/conjuncts.h"
 #include "passes/families/family.h"
 #include "support/check.h"
 
@@ -24,8 +25,9 @@ constexpr std::array<ProposeFunction, 6> kFamilies = {propose_contractions, prop
 constexpr int64_t kNarrowBound = (int64_t{1} << 31) - (int64_t{1} << 22);
 
 GroupInfo describe(ir::Kernel& kernel, const ir::Group& group, const Target& target) {
-  GroupInfo info{kernel, group, target, group_axes(kernel, group), group_accesses(kernel, group), {},
+  GroupInfo info{kernel, group, target, group_axes(kernel, group), group_accesses(kernel, group), {}, {},
                  0,      false, false};
+  info.runs = collapsed_axes(kernel, info.axes.parallel, info.accesses);
   for (ir::TensorOpId id : group.ops) {
     const ir::TensorOp& op = kernel.ops[id];
     info.instructions += op.body.size();
@@ -111,23 +113,9 @@ IndexId full_guard(ir::Kernel& kernel, const Proposal& proposal) {
   return guard;
 }
 
-// The conditions that a guard joins; none where it always holds.
-std::set<IndexId> conjuncts(const ir::IndexPool& pool, IndexId guard) {
-  std::set<IndexId> conditions;
-  std::vector<IndexId> work{guard};
-  while (!work.empty()) {
-    IndexId next = work.back();
-    work.pop_back();
-    const ir::IndexNode& node = pool[next];
-    if (pool.is_constant(next, 1)) continue;
-    if (node.kind == ir::IndexKind::kAnd) {
-      work.push_back(node.a);
-      work.push_back(node.b);
-    } else {
-      conditions.insert(next);
-    }
-  }
-  return conditions;
+std::set<IndexId> condition_set(const ir::IndexPool& pool, IndexId guard) {
+  std::vector<IndexId> conditions = conjuncts(pool, guard);
+  return {conditions.begin(), conditions.end()};
 }
 
 StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
@@ -144,9 +132,9 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
   bool complete = false;
   // Whether whatever a launch with this guard accepts has been accepted by a variant before it.
   auto unreachable = [&](IndexId guard, const Proposal& proposal) {
-    std::set<IndexId> conditions = conjuncts(kernel.index, guard);
+    std::set<IndexId> conditions = condition_set(kernel.index, guard);
     return std::any_of(step.variants.begin(), step.variants.end(), [&](const VariantPlan& earlier) {
-      std::set<IndexId> needed = conjuncts(kernel.index, earlier.guard);
+      std::set<IndexId> needed = condition_set(kernel.index, earlier.guard);
       return std::includes(conditions.begin(), conditions.end(), needed.begin(), needed.end()) &&
              std::all_of(earlier.aligned.begin(), earlier.aligned.end(), [&](const auto& one) {
                return std::find(proposal.aligned.begin(), proposal.aligned.end(), one) !=

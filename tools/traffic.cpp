@@ -42,11 +42,7 @@ Traffic traffic_of(const ir::Kernel& kernel, const std::vector<ir::TensorOpId>& 
 std::string bytes_text(ir::Kernel& kernel, ir::TensorId id) {
   const ir::Tensor& tensor = kernel.tensors[id];
   ir::IndexId bytes = kernel.index.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element));
-  std::string size = kernel.index.to_text(bytes, [&](const ir::IndexNode& atom) {
-    return atom.kind == ir::IndexKind::kSymbol ? kernel.symbols[ir::SymbolId(atom.reference)].name
-                                               : std::string("?");
-  });
-  return fmt::format("{} ({} bytes)", tensor.name, size);
+  return fmt::format("{} ({} bytes)", tensor.name, ir::size_text(kernel, bytes));
 }
 
 std::string list_text(ir::Kernel& kernel, const std::vector<ir::TensorId>& tensors) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/index_text.h"
+
 namespace tenon::frontend {
 
 bool FunctionTable::add(FunctionRef function) {
@@ -53,7 +55,7 @@ ir::AxisId Instance::add_axis(std::string_view name, ir::IndexId extent, AxisRan
 }
 
 std::string Instance::text(ir::IndexId index) const {
-  return kernel.index.to_text(index, [&](const ir::IndexNode& atom) -> std::string {
+  return ir::index_text(kernel.index, index, [&](const ir::IndexNode& atom) -> std::string {
     switch (atom.kind) {
       case ir::IndexKind::kSymbol:
         return kernel.symbols[ir::SymbolId(atom.reference)].name;

@@ -3,32 +3,21 @@
 #include <algorithm>
 #include <set>
 
+#include "passes/analysis/body_walk.h"
+
 namespace tenon::passes {
 
 using ir::AxisId;
 using ir::IndexId;
-using ir::IndexKind;
 using ir::Opcode;
 using ir::ValueId;
 
 std::vector<AxisId> axes_of_value(const ir::Kernel& kernel, const ir::TensorOp& op, ValueId value) {
   std::set<AxisId> found;
-  std::vector<bool> needed(value.index() + 1, false);
-  needed[value.index()] = true;
-  for (uint32_t i = value.index() + 1; i-- > 0;) {
-    if (!needed[i]) continue;
-    const ir::Instruction& instruction = op.body[ValueId(i)];
-    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
-    auto visit = [&](IndexId index) {
-      kernel.index.for_each_atom(index, [&](IndexId atom) {
-        const ir::IndexNode& node = kernel.index[atom];
-        if (node.kind == IndexKind::kAxis) found.insert(AxisId(node.reference));
-        if (node.kind == IndexKind::kValue) needed[node.reference] = true;
-      });
-    };
-    if (instruction.index.valid()) visit(instruction.index);
-    for (IndexId subscript : instruction.subscripts) visit(subscript);
-  }
+  for (ValueId needed : values_under(kernel.index, op.body, value))
+    for_each_index(op.body[needed], [&](IndexId index) {
+      for_each_axis(kernel.index, index, [&](AxisId axis) { found.insert(axis); });
+    });
   std::vector<AxisId> axes;
   for (const auto* list : {&op.parallel, &op.reduction})
     for (AxisId axis : *list)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "passes/analysis/body_walk.h"
 #include "passes/families/family.h"
 #include "passes/split.h"
 
@@ -34,25 +35,14 @@ constexpr TileShape kSmall = {4, 4, 2, 1, 4, 8, 2, 1, 16};
 constexpr int32_t kLeastSlices = 8;
 constexpr int64_t kLongSum = 1024;
 
-bool contiguous(GroupInfo& info, ir::IndexId offset, AxisId axis) {
-  auto step = coefficient(info.kernel.index, offset, axis);
-  return step && info.kernel.index.is_constant(*step, 1);
-}
-
 // The reads that a value is computed from.
 std::vector<const Access*> reads_under(const GroupInfo& info, const Contraction& contraction,
                                        ir::ValueId value) {
   const ir::TensorOp& op = info.kernel.ops[contraction.op];
-  std::vector<bool> needed(value.index() + 1, false);
-  needed[value.index()] = true;
   std::vector<const Access*> reads;
-  for (uint32_t i = value.index() + 1; i-- > 0;) {
-    if (!needed[i]) continue;
-    const ir::Instruction& instruction = op.body[ir::ValueId(i)];
-    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
+  for (ir::ValueId needed : values_under(info.kernel.index, op.body, value))
     for (const Access& access : info.accesses)
-      if (access.op == contraction.op && access.read == ir::ValueId(i)) reads.push_back(&access);
-  }
+      if (access.op == contraction.op && access.read == needed) reads.push_back(&access);
   return reads;
 }
 
@@ -75,12 +65,12 @@ StagedRead staged_operand(GroupInfo& info, const Contraction& contraction, ir::V
   staged.value = value;
   staged.buffer_order = {k, outer};
   std::vector<const Access*> reads = reads_under(info, contraction, value);
-  bool along_k = !reads.empty() && contiguous(info, reads[0]->offset, k_axis);
+  bool along_k = !reads.empty() && contiguous_along(info, reads[0]->offset, k_axis);
   int32_t vector = 1;
   if (reads.size() == 1) {
     AxisId axis = along_k ? k_axis : outer_axis;
     unsigned bytes = byte_size(info.kernel.tensors[reads[0]->tensor].element);
-    if (contiguous(info, reads[0]->offset, axis) && widest > 1) {
+    if (contiguous_along(info, reads[0]->offset, axis) && widest > 1) {
       vector = std::min<int32_t>(widest, 16 / bytes);
       proposal.divisible.push_back({info.kernel.axes[axis].extent, vector});
       proposal.aligned.push_back({reads[0]->tensor, int64_t{vector} * bytes});
@@ -142,7 +132,7 @@ Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const Til
   if (widest > 1) {
     for (const Access& access : info.accesses) {
       if (access.op == contraction.op && access.read.valid()) continue;
-      if (!contiguous(info, access.offset, contraction.n.back())) continue;
+      if (!contiguous_along(info, access.offset, contraction.n.back())) continue;
       unsigned bytes = byte_size(kernel.tensors[access.tensor].element);
       proposal.aligned.push_back({access.tensor, int64_t{tile.n_vector} * bytes});
       proposal.divisible.push_back({kernel.axes[contraction.n.back()].extent, tile.n_vector});
@@ -161,7 +151,7 @@ std::vector<Proposal> thin_proposals(GroupInfo& info, const Contraction& contrac
     ir::IndexId guard = at_most(kernel, extent_of(kernel, thin), kThin);
     if (kernel.index.is_constant(guard, 0)) return;
     std::vector<const Access*> reads = reads_under(info, contraction, large);
-    bool along_wide = !reads.empty() && contiguous(info, reads[0]->offset, wide.back());
+    bool along_wide = !reads.empty() && contiguous_along(info, reads[0]->offset, wide.back());
     std::vector<Proposal> more = along_wide ? column_proposals(info, wide.back(), guard, Variety::kFew)
                                             : row_proposals(info, guard, Variety::kFew);
     // Both kinds may be rows, or columns, and a step's variants have names of their own.

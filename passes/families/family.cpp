@@ -42,11 +42,14 @@ IndexId at_most(ir::Kernel& kernel, IndexId extent, int64_t bound) {
   return kernel.index.less(extent, kernel.index.constant(bound + 1));
 }
 
+bool contiguous_along(GroupInfo& info, IndexId offset, AxisId axis) {
+  auto step = coefficient(info.kernel.index, offset, axis);
+  return step && info.kernel.index.is_constant(*step, 1);
+}
+
 bool contiguous_along(GroupInfo& info, AxisId axis) {
-  return std::any_of(info.accesses.begin(), info.accesses.end(), [&](const Access& access) {
-    auto step = coefficient(info.kernel.index, access.offset, axis);
-    return step && info.kernel.index.is_constant(*step, 1);
-  });
+  return std::any_of(info.accesses.begin(), info.accesses.end(),
+                     [&](const Access& access) { return contiguous_along(info, access.offset, axis); });
 }
 
 bool slides(GroupInfo& info) {
@@ -64,48 +67,61 @@ bool slides(GroupInfo& info) {
 
 namespace {
 
-// Offsets as functions of one flattened position: tells whether a vector of positions may cross the end of
-// the last axis without harm, since the offset does not depend on where it ends.
-bool depends_on_flattening(ir::Kernel& kernel, const std::vector<AxisId>& flattened, IndexId offset) {
-  if (flattened.size() < 2) return false;
-  // Any axis serves as the flattened position; the last of them does not stand for itself any more.
-  ir::IndexPool& pool = kernel.index;
-  IndexId position = pool.axis(flattened.back());
+// An offset as a function of one flattened position, for which the last of the axes stands.
+IndexId over_flattened(ir::IndexPool& pool, const ir::Kernel& kernel, const std::vector<AxisId>& flattened,
+                       IndexId offset) {
   std::map<AxisId, IndexId> image;
-  IndexId rest = position;
+  IndexId rest = pool.axis(flattened.back());
   for (size_t i = flattened.size(); i-- > 0;) {
     IndexId extent = kernel.axes[flattened[i]].extent;
     image[flattened[i]] = i == 0 ? rest : pool.floor_mod(rest, extent);
     rest = pool.floor_div(rest, extent);
   }
-  IndexId flat = pool.substitute(offset, [&](IndexId atom) {
+  return pool.substitute(offset, [&](IndexId atom) {
     const ir::IndexNode& node = pool[atom];
     auto at = node.kind == IndexKind::kAxis ? image.find(AxisId(node.reference)) : image.end();
     return at == image.end() ? IndexId() : at->second;
   });
-  auto step = coefficient(pool, flat, flattened.back());
-  return !step || !pool.is_constant(*step, 1);
+}
+
+// What a step of the flattened position adds to an offset; empty where that depends on where an axis ends.
+std::optional<IndexId> flattened_step(ir::Kernel& kernel, const std::vector<AxisId>& flattened,
+                                      IndexId offset) {
+  IndexId flat = over_flattened(kernel.index, kernel, flattened, offset);
+  return coefficient(kernel.index, flat, flattened.back());
 }
 
 }  // namespace
+
+std::vector<std::vector<AxisId>> collapsed_axes(ir::Kernel& kernel, const std::vector<AxisId>& axes,
+                                                const std::vector<Access>& accesses) {
+  std::vector<std::vector<AxisId>> runs;
+  for (size_t i = axes.size(); i-- > 0;) {
+    std::vector<AxisId> longer{axes[i]};
+    if (!runs.empty()) longer.insert(longer.end(), runs.front().begin(), runs.front().end());
+    bool one = std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
+      return flattened_step(kernel, longer, access.offset).has_value();
+    });
+    if (one && !runs.empty()) {
+      runs.front() = std::move(longer);
+    } else {
+      runs.insert(runs.begin(), {axes[i]});
+    }
+  }
+  return runs;
+}
 
 Vectorization vectorization(GroupInfo& info, const std::vector<AxisId>& flattened) {
   Vectorization result;
   if (flattened.empty()) return result;
   ir::Kernel& kernel = info.kernel;
-  ir::IndexPool& pool = kernel.index;
   unsigned smallest = 16;
+  // Whether a vector may not go beyond the end of the last axis.
   bool crossing = false;
   std::vector<ir::TensorId> contiguous;
   for (const Access& access : info.accesses) {
-    auto step = coefficient(pool, access.offset, flattened.back());
-    if (step && pool.is_constant(*step, 0) && !depends_on_flattening(kernel, flattened, access.offset))
-      continue;
-    if (!step || !pool.is_constant(*step, 1)) {
-      crossing = true;
-      continue;
-    }
-    crossing = crossing || depends_on_flattening(kernel, flattened, access.offset);
+    crossing = crossing || !flattened_step(kernel, flattened, access.offset);
+    if (!contiguous_along(info, access.offset, flattened.back())) continue;
     smallest = std::min(smallest, byte_size(kernel.tensors[access.tensor].element));
     if (std::find(contiguous.begin(), contiguous.end(), access.tensor) == contiguous.end())
       contiguous.push_back(access.tensor);

@@ -21,6 +21,8 @@ struct GroupInfo {
   GroupAxes axes;
   std::vector<Access> accesses;
   std::vector<Contraction> contractions;
+  // The parallel axes in order, in runs that every access walks as one axis.
+  std::vector<std::vector<ir::AxisId>> runs;
   // Instructions of all bodies together.
   size_t instructions = 0;
   bool reduces = false;
@@ -66,7 +68,9 @@ ir::IndexId few_blocks(GroupInfo& info, ir::IndexId blocks);
 // results of all of them can be merged at once, since none reads what another gave.
 bool splittable(const GroupInfo& info);
 
-// Whether some access of the group is contiguous along the axis.
+// Whether one step along the axis moves the offset to the next element; whether it does so for some access of
+// the group.
+bool contiguous_along(GroupInfo& info, ir::IndexId offset, ir::AxisId axis);
 bool contiguous_along(GroupInfo& info, ir::AxisId axis);
 
 // Whether a read takes windows that overlap from one result to the next, as convolutions and pooling do: it
@@ -83,6 +87,11 @@ struct Vectorization {
   std::vector<std::pair<ir::TensorId, int64_t>> aligned;
 };
 Vectorization vectorization(GroupInfo& info, const std::vector<ir::AxisId>& flattened);
+
+// Axis collapse: `axes` in order, in runs that each of the accesses walks as one axis, so that a position
+// flattened over the run moves it by the same step everywhere.
+std::vector<std::vector<ir::AxisId>> collapsed_axes(ir::Kernel& kernel, const std::vector<ir::AxisId>& axes,
+                                                    const std::vector<Access>& accesses);
 
 // The product of the axes' extents.
 ir::IndexId extent_of(ir::Kernel& kernel, const std::vector<ir::AxisId>& axes);

@@ -1,5 +1,5 @@
-// Transposes and permutes: maps that read along one axis and write along another. Tiles of both axes are read
-// in the order of the input, go through shared memory, and are written in the order of the output.
+// Transposes and permutes: maps that read along one run of axes and write along another. Tiles of both runs
+// are read in the order of the input, go through shared memory, and are written in the order of the output.
 #include <algorithm>
 
 #include "passes/families/family.h"
@@ -12,12 +12,10 @@ using ir::AxisId;
 constexpr int32_t kTile = 64;
 constexpr int32_t kWarps = 8;
 
-// The parallel axis that an offset is contiguous along, if any.
-AxisId contiguous_axis(GroupInfo& info, ir::IndexId offset) {
-  for (AxisId axis : info.axes.parallel) {
-    auto step = coefficient(info.kernel.index, offset, axis);
-    if (step && info.kernel.index.is_constant(*step, 1)) return axis;
-  }
+// The run of parallel axes that an offset is contiguous along; empty where there is none.
+std::vector<AxisId> contiguous_run(GroupInfo& info, ir::IndexId offset) {
+  for (const std::vector<AxisId>& run : info.runs)
+    if (contiguous_along(info, offset, run.back())) return run;
   return {};
 }
 
@@ -28,29 +26,29 @@ int32_t lanes_along(int32_t vector) { return vector > 1 ? 8 : 32; }
 }  // namespace
 
 std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::string>& remarks) {
-  if (info.reduces || !info.axes.row.empty() || info.axes.parallel.size() < 2) return {};
+  if (info.reduces || !info.axes.row.empty() || info.runs.size() < 2) return {};
   ir::Kernel& kernel = info.kernel;
-  AxisId inner;
+  std::vector<AxisId> inner;
   for (const Access& access : info.accesses)
-    if (!access.read.valid()) inner = contiguous_axis(info, access.offset);
-  if (!inner.valid()) return {};
-  // One other axis, the same for all reads that run across.
-  AxisId across;
+    if (!access.read.valid()) inner = contiguous_run(info, access.offset);
+  if (inner.empty()) return {};
+  // One other run, the same for all reads that go across.
+  std::vector<AxisId> across;
   std::vector<const Access*> crossing;
   for (const Access& access : info.accesses) {
     if (!access.read.valid() || kernel.ops[access.op].body[access.read].operands[0].valid()) continue;
-    auto step = coefficient(kernel.index, access.offset, inner);
+    auto step = coefficient(kernel.index, access.offset, inner.back());
     if (!step || kernel.index.is_constant(*step, 0) || kernel.index.is_constant(*step, 1)) continue;
-    AxisId axis = contiguous_axis(info, access.offset);
-    if (!axis.valid() || (across.valid() && across != axis)) continue;
-    across = axis;
+    std::vector<AxisId> run = contiguous_run(info, access.offset);
+    if (run.empty() || (!across.empty() && across != run)) continue;
+    across = std::move(run);
     crossing.push_back(&access);
   }
   if (crossing.empty()) return {};
 
   std::vector<Proposal> proposals;
-  Vectorization along_inner = vectorization(info, {inner});
-  Vectorization along_across = vectorization(info, {across});
+  Vectorization along_inner = vectorization(info, inner);
+  Vectorization along_across = vectorization(info, across);
   int32_t widest = std::min(along_inner.width, along_across.width);
   for (int32_t vector : {widest, 1}) {
     if (vector == 1 && !proposals.empty() && widest == 1) continue;
@@ -70,11 +68,11 @@ std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::strin
     int32_t repeat = kTile / (vector * lanes);
     int32_t other_lanes = 32 / lanes;
     int32_t other_repeat = kTile / (other_lanes * kWarps);
-    schedule.dims.push_back({{inner}, Placement::kGrid, vector, lanes, 1, repeat});
-    schedule.dims.push_back({{across}, Placement::kGrid, 1, other_lanes, kWarps, other_repeat});
+    schedule.dims.push_back({inner, Placement::kGrid, vector, lanes, 1, repeat});
+    schedule.dims.push_back({across, Placement::kGrid, 1, other_lanes, kWarps, other_repeat});
     std::vector<AxisId> others;
-    for (AxisId axis : info.axes.parallel)
-      if (axis != inner && axis != across) others.push_back(axis);
+    for (const std::vector<AxisId>& run : info.runs)
+      if (run != inner && run != across) others.insert(others.end(), run.begin(), run.end());
     if (!others.empty()) schedule.dims.push_back({others, Placement::kGrid, 1, 1, 1, 1});
     for (const Access* access : crossing) {
       StagedRead staged;

@@ -4,7 +4,7 @@
 #include <array>
 #include <random>
 
-#include "ir/index.h"
+#include "ir/index_text.h"
 #include "support/integer_math.h"
 
 namespace tenon::ir {
@@ -104,7 +104,7 @@ TEST(IndexPool, CanonicalFormsKeepTheValue) {
     for (size_t trial = 0; trial < kTrials; ++trial) {
       if (auto value = builder.value(pair.id, trial)) {
         ASSERT_EQ(*value, pair.values[trial]) << "seed " << seed << ", trial " << trial << ": "
-                                              << builder.pool.to_text(pair.id, [](const IndexNode& node) {
+                                              << index_text(builder.pool, pair.id, [](const IndexNode& node) {
                                                    return "a" + std::to_string(node.reference);
                                                  });
       }
