@@ -197,23 +197,4 @@ int32_t Layout::contiguous_registers(AxisId axis) const {
   return width;
 }
 
-std::string Layout::to_text(const std::vector<std::string>& axis_names) const {
-  auto bits = [&](const char* name, const std::vector<Position>& bases) {
-    std::string text = std::string(name) + "[";
-    for (size_t bit = 0; bit < bases.size(); ++bit) {
-      if (bit > 0) text += " ";
-      std::string one;
-      for (size_t i = 0; i < axes_.size(); ++i)
-        if (bases[bit][i] != 0)
-          one += (one.empty() ? "" : "+") + axis_names[i] + std::to_string(bases[bit][i]);
-      text += one.empty() ? "-" : one;
-    }
-    return text + "]";
-  };
-  std::string text = bits("reg", registers_) + " " + bits("lane", lanes_) + " " + bits("warp", warps_);
-  for (size_t i = 0; i < axes_.size(); ++i)
-    if (odds_[i] > 1) text += " " + axis_names[i] + "*" + std::to_string(odds_[i]);
-  return text;
-}
-
 }  // namespace tenon::ir

@@ -10,8 +10,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/index.h"
@@ -82,8 +83,6 @@ class Layout {
   // the axis and equal ones on all others: the widest access that this layout offers. A power of two.
   int32_t contiguous_registers(AxisId axis) const;
 
-  std::string to_text(const std::vector<std::string>& axis_names) const;
-
   bool operator==(const Layout&) const = default;
 
  private:
@@ -97,6 +96,27 @@ class Layout {
   std::vector<Position> registers_;
   std::vector<Position> lanes_;
   std::vector<Position> warps_;
+};
+
+// A layout that many tiles have, or none. Copies share it; equality is that of the layouts.
+class SharedLayout {
+ public:
+  SharedLayout() = default;
+  SharedLayout(Layout layout) : layout_(std::make_shared<const Layout>(std::move(layout))) {}
+
+  bool has_value() const { return layout_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  const Layout& operator*() const { return *layout_; }
+  const Layout* operator->() const { return layout_.get(); }
+  void reset() { layout_.reset(); }
+
+  bool operator==(const SharedLayout& other) const {
+    if (layout_ == other.layout_) return true;
+    return layout_ && other.layout_ && *layout_ == *other.layout_;
+  }
+
+ private:
+  std::shared_ptr<const Layout> layout_;
 };
 
 }  // namespace tenon::ir

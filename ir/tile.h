@@ -51,7 +51,7 @@ struct TileType {
   // Ascending; all of kind kTile.
   std::vector<AxisId> axes;
   // Over exactly these axes; absent before assign-layouts, and for a tile without axes.
-  std::optional<Layout> layout;
+  SharedLayout layout;
 };
 
 struct TileValue {

@@ -16,7 +16,7 @@ TileOpId TileBuilder::append(TileOp op) {
 }
 
 TileValueId TileBuilder::result(TileOpId op, ElementType element, std::vector<AxisId> axes) {
-  TileValueId id = module_.values.add({{element, std::move(axes), std::nullopt}, op, {}});
+  TileValueId id = module_.values.add({{element, std::move(axes), {}}, op, {}});
   module_.ops[op].results.push_back(id);
   return id;
 }

@@ -22,13 +22,12 @@ using ir::IndexId;
 using ir::TensorOp;
 using ir::ValueId;
 
-using Key = std::vector<uint64_t>;
-
 void merge_values(ir::IndexPool& pool, TensorOp& op) {
   ir::Body old = std::exchange(op.body, ir::Body());
   std::vector<ValueId> image(old.size());
   ValueRenaming renaming(pool, image);
-  std::map<Key, ValueId> known;
+  KeyMap<ValueId> known;
+  known.reserve(old.size());
   for (uint32_t i = 0; i < old.size(); ++i) {
     ir::Instruction instruction = std::move(old[ValueId(i)]);
     renaming.apply(instruction);
@@ -88,7 +87,7 @@ class EqualOps {
   }
 
   ir::Kernel& kernel_;
-  std::map<Key, ir::TensorOpId> known_;
+  KeyMap<ir::TensorOpId> known_;
 };
 
 bool defines_locals_only(const ir::Kernel& kernel, const TensorOp& op) {

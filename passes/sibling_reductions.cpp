@@ -137,7 +137,7 @@ class Siblings {
         return ir::IndexId();
       });
     };
-    std::map<std::vector<uint64_t>, ValueId> known;
+    KeyMap<ValueId> known;
     for (uint32_t i = 0; i < earlier.body.size(); ++i)
       known.emplace(value_key(earlier.body[ValueId(i)]), ValueId(i));
     for (uint32_t i = 0; i < later.body.size(); ++i) {

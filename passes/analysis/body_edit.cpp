@@ -40,12 +40,13 @@ std::vector<uint32_t> use_counts(const ir::IndexPool& pool, const ir::TensorOp& 
   return counts;
 }
 
-std::vector<uint64_t> value_key(const ir::Instruction& instruction) {
+Key value_key(const ir::Instruction& instruction) {
   std::array<ValueId, 3> operands = instruction.operands;
   if (ir::is_commutative(instruction.op) && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
-  std::vector<uint64_t> key{static_cast<uint64_t>(instruction.op) |
-                            static_cast<uint64_t>(instruction.type) << 16 |
-                            static_cast<uint64_t>(instruction.approx) << 32};
+  Key key;
+  key.reserve(instruction.operands.size() + 4 + instruction.subscripts.size());
+  key.push_back(static_cast<uint64_t>(instruction.op) | static_cast<uint64_t>(instruction.type) << 16 |
+                static_cast<uint64_t>(instruction.approx) << 32);
   for (ValueId operand : operands) key.push_back(operand.index());
   key.push_back(instruction.bits);
   key.push_back(instruction.index.index());

@@ -1,7 +1,9 @@
 // Edits of bodies that keep their order: values renamed, unused ones removed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -26,7 +28,17 @@ void for_each_root(Op& op, Visit&& visit) {
 std::vector<uint32_t> use_counts(const ir::IndexPool& pool, const ir::TensorOp& op);
 
 // What an instruction computes: instructions of one body with equal keys have equal values.
-std::vector<uint64_t> value_key(const ir::Instruction& instruction);
+using Key = std::vector<uint64_t>;
+Key value_key(const ir::Instruction& instruction);
+
+struct KeyHash {
+  size_t operator()(const Key& key) const {
+    return std::hash<std::string_view>()(
+        {reinterpret_cast<const char*>(key.data()), key.size() * sizeof(uint64_t)});
+  }
+};
+template <class T>
+using KeyMap = std::unordered_map<Key, T, KeyHash>;
 
 // Gives the values of a body new ids, in operands and in index expressions.
 class ValueRenaming {
