@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "passes/analysis/private_buffers.h"
+
 namespace tenon::passes {
 namespace {
 
@@ -24,7 +26,7 @@ struct Pending {
 
 class BarrierPlacement {
  public:
-  explicit BarrierPlacement(ir::TileModule& module) : module_(module) {}
+  explicit BarrierPlacement(ir::TileModule& module) : module_(module), private_(private_buffers(module)) {}
 
   void run(ir::RegionId region) {
     Pending pending;
@@ -78,8 +80,8 @@ class BarrierPlacement {
     return false;
   }
 
-  static bool conflicts(const ir::TileOp& op, const Pending& pending) {
-    if (!op.buffer.valid()) return false;
+  bool conflicts(const ir::TileOp& op, const Pending& pending) const {
+    if (!op.buffer.valid() || private_.contains(op.buffer)) return false;
     if (op.op == ir::Opcode::kLoad) return pending.written.contains(op.buffer);
     return pending.written.contains(op.buffer) || pending.read.contains(op.buffer);
   }
@@ -91,6 +93,8 @@ class BarrierPlacement {
   }
 
   ir::TileModule& module_;
+  // Buffers in which no thread meets another.
+  std::set<ir::BufferId> private_;
 };
 
 }  // namespace

@@ -9,6 +9,8 @@ std::string placement_name(const Schedule& schedule, Placement placement) {
       return "grid";
     case Placement::kSerial:
       return "serial";
+    case Placement::kShared:
+      return "shared";
     case Placement::kFit:
       return "fit";
     case Placement::kSplit:

@@ -14,6 +14,7 @@ namespace tenon::passes {
 enum class Placement : uint8_t {
   kGrid,    // over blocks
   kSerial,  // by a loop of the block
+  kShared,  // by loops of the block, which keep in shared memory what several of them read
   kFit,     // there are none: the variant's guard says that the extent is at most the tile
   kSplit,   // over blocks, a part each, whose states a second launch merges
 };
@@ -27,6 +28,7 @@ struct LoopDim {
   int32_t lane = 1;
   int32_t warp = 1;
   int32_t repeat = 1;
+  // kShared: what is kept holds so many tiles, and the variant's guard says that there are no more.
   // kSplit: a part is at least so many tiles.
   int32_t tiles = 1;
 

@@ -34,17 +34,34 @@ std::optional<IndexId> coefficient(ir::IndexPool& pool, IndexId expression, Axis
   return pool.from_terms(std::move(step));
 }
 
-std::vector<Access> group_accesses(ir::Kernel& kernel, const ir::Group& group) {
+namespace {
+
+std::set<ir::TensorId> defined_tensors(const ir::Kernel& kernel, const ir::Group& group) {
   std::set<ir::TensorId> defined;
-  std::set<ir::TensorOpId> inside(group.ops.begin(), group.ops.end());
   for (ir::TensorOpId id : group.ops)
     for (const ir::OpOutput& output : kernel.ops[id].outputs) defined.insert(output.tensor);
-  std::set<ir::TensorId> read_outside;
+  return defined;
+}
+
+}  // namespace
+
+std::set<ir::TensorId> stored_tensors(const ir::Kernel& kernel, const ir::Group& group) {
+  std::set<ir::TensorId> defined = defined_tensors(kernel, group);
+  std::set<ir::TensorId> stored;
+  for (ir::TensorId tensor : defined)
+    if (kernel.tensors[tensor].role == ir::Tensor::Role::kResult) stored.insert(tensor);
+  std::set<ir::TensorOpId> inside(group.ops.begin(), group.ops.end());
   for (uint32_t i = 0; i < kernel.ops.size(); ++i) {
     if (inside.contains(ir::TensorOpId(i))) continue;
     for (const ir::Instruction& read : kernel.ops[ir::TensorOpId(i)].body)
-      if (read.op == ir::Opcode::kRead) read_outside.insert(read.tensor);
+      if (read.op == ir::Opcode::kRead && defined.contains(read.tensor)) stored.insert(read.tensor);
   }
+  return stored;
+}
+
+std::vector<Access> group_accesses(ir::Kernel& kernel, const ir::Group& group) {
+  std::set<ir::TensorId> defined = defined_tensors(kernel, group);
+  std::set<ir::TensorId> stored = stored_tensors(kernel, group);
   std::vector<Access> accesses;
   for (ir::TensorOpId id : group.ops) {
     const ir::TensorOp& op = kernel.ops[id];
@@ -55,9 +72,7 @@ std::vector<Access> group_accesses(ir::Kernel& kernel, const ir::Group& group) {
                           linear_offset(kernel.index, kernel.tensors[read.tensor].shape, read.subscripts)});
     }
     for (const ir::OpOutput& output : op.outputs) {
-      bool stored = kernel.tensors[output.tensor].role == ir::Tensor::Role::kResult ||
-                    read_outside.contains(output.tensor);
-      if (!stored) continue;
+      if (!stored.contains(output.tensor)) continue;
       std::vector<IndexId> subscripts;
       for (AxisId axis : op.parallel) subscripts.push_back(kernel.index.axis(axis));
       accesses.push_back({id,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct Access {
   ir::ValueId read;
   ir::IndexId offset;
 };
+
+// The tensors of a group that are results or that other groups read: those that it stores.
+std::set<ir::TensorId> stored_tensors(const ir::Kernel& kernel, const ir::Group& group);
 
 // The accesses of a group to tensors that it does not define, and to those that it defines for others.
 std::vector<Access> group_accesses(ir::Kernel& kernel, const ir::Group& group);

@@ -1,6 +1,7 @@
 // The launch: its grid and tiles, and where the states of a split reduction go.
 #include <algorithm>
 
+#include "passes/analysis/access.h"
 #include "passes/nest/nest.h"
 #include "support/check.h"
 
@@ -23,7 +24,8 @@ Nest::Nest(TileModule& module, const ir::Kernel& kernel, const ir::Group& group,
 void Nest::build(std::string name) {
   for (TensorOpId id : group_.ops)
     for (const ir::OpOutput& output : kernel_.ops[id].outputs) producers_[output.tensor] = id;
-  find_external();
+  external_ = stored_tensors(kernel_, group_);
+  if (kept_dim()) kept_reads_ = repeated_row_reads(kernel_, group_, group_axes(kernel_, group_));
   ir::TileKernel launch;
   launch.name = std::move(name);
   launch.warps = schedule_.warps;
@@ -35,17 +37,6 @@ void Nest::build(std::string name) {
   place_dims(main);
   for (TensorOpId id : group_.ops) build_op(main, id);
   builder.yield({});
-}
-
-void Nest::find_external() {
-  std::set<TensorOpId> inside(group_.ops.begin(), group_.ops.end());
-  for (uint32_t i = 0; i < kernel_.ops.size(); ++i) {
-    if (inside.contains(TensorOpId(i))) continue;
-    for (const ir::Instruction& read : kernel_.ops[TensorOpId(i)].body)
-      if (read.op == Opcode::kRead && producers_.contains(read.tensor)) external_.insert(read.tensor);
-  }
-  for (auto [tensor, op] : producers_)
-    if (kernel_.tensors[tensor].role == ir::Tensor::Role::kResult) external_.insert(tensor);
 }
 
 void Nest::place_dims(Context& main) {

@@ -1,5 +1,6 @@
 // The builder behind build-nest. Its parts stand in files of their own: launch.cpp, loops.cpp,
-// reductions.cpp, staging.cpp (copies to shared memory, contractions) and values.cpp (bodies as tiles).
+// reductions.cpp, staging.cpp (copies to shared memory, contractions), kept_rows.cpp (rows in shared memory)
+// and values.cpp (bodies as tiles).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "ir/tensor.h"
 #include "ir/tile.h"
 #include "ir/tile_builder.h"
+#include "passes/analysis/row_reads.h"
 #include "passes/schedule.h"
 #include "passes/split.h"
 
@@ -48,8 +50,6 @@ class Nest {
 
  private:
   // ---- launch.cpp ----
-  // Tensors of the group that others read or that are results; they are stored.
-  void find_external();
   // Tile and grid axes of the dimensions, and the positions that they give; leaves the grid in the launch.
   void place_dims(Context& main);
   // The number of parts of the split dimension.
@@ -120,6 +120,14 @@ class Nest {
   ir::TileValueId load_staged(ir::TileBuilder& builder, const StagedTile& tile, uint32_t serial,
                               ir::AxisId step);
 
+  // ---- kept_rows.cpp ----
+  // The dimension whose rows are kept in shared memory, if there is one.
+  std::optional<uint32_t> kept_dim() const;
+  // A tile of a row that an earlier loop has kept; invalid where none has.
+  ir::TileValueId load_kept(Context& context, const ir::Instruction& read);
+  // Brings a tile of a row to shared memory, if later loops want it.
+  void keep(Context& context, const ir::Instruction& read, ir::TileValueId value);
+
   // ---- values.cpp ----
   ir::TileValueId find_tensor(const Context& context, ir::TensorId tensor) const;
   // The outermost context in which all of an expression's axes have positions.
@@ -146,11 +154,15 @@ class Nest {
   const PartialStates* states_;
   ir::TileModule& module_;
   std::map<ir::TensorId, ir::TensorOpId> producers_;
+  // The tensors that the group stores.
   std::set<ir::TensorId> external_;
   std::vector<ir::AxisId> tile_axes_;
   std::map<uint32_t, ir::AxisId> grid_axes_;
   // The block's part of a split dimension.
   ir::AxisId part_;
+  // What is kept in shared memory, and where, once a loop has brought it there.
+  std::vector<RowRead> kept_reads_;
+  std::map<std::pair<ir::TensorId, std::vector<ir::IndexId>>, ir::BufferId> kept_buffers_;
   // Loads whose value outside the domain nobody needs, with the dimensions that mask them.
   std::map<ir::TileValueId, std::set<uint32_t>> free_outside_;
   // Inside the copy of a staged value, which is then read itself.

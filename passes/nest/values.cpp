@@ -188,6 +188,7 @@ TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
   if (!predicated) {
     for (const Context* c = &where; c != nullptr; c = c->parent)
       if (auto at = c->loads.find(key); at != c->loads.end()) return at->second;
+    if (TileValueId kept = load_kept(where, read); kept.valid()) return where.loads[key] = kept;
   }
   TileValueId mask = domain_mask(where, axes);
   TileValueId otherwise;
@@ -201,6 +202,7 @@ TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
   if (!predicated) {
     where.loads[key] = result;
     if (mask.valid()) free_outside_[result] = masked_dims(where, axes);
+    keep(where, read, result);
   }
   return result;
 }

@@ -1,0 +1,70 @@
+#include "passes/analysis/private_buffers.h"
+
+#include <map>
+#include <optional>
+
+namespace tenon::passes {
+namespace {
+
+using ir::AxisId;
+using ir::IndexKind;
+
+// The tile axis t of a subscript t + n * extent(t) + ..., the rest of which is the same for all threads.
+std::optional<AxisId> place_in_tile(const ir::TileModule& module, ir::IndexId subscript) {
+  AxisId axis;
+  bool one = true;
+  module.index.for_each_atom(subscript, [&](ir::IndexId atom) {
+    const ir::IndexNode& node = module.index[atom];
+    if (node.kind == IndexKind::kValue) one = false;
+    if (node.kind != IndexKind::kAxis) return;
+    if (module.axes[AxisId(node.reference)].kind != ir::TileAxis::Kind::kTile) return;
+    one = one && !axis.valid();
+    axis = AxisId(node.reference);
+  });
+  if (!one || !axis.valid()) return std::nullopt;
+  bool found = false;
+  for (const ir::Monomial& term : module.index.terms(subscript)) {
+    if (term.factors.size() == 1) {
+      const ir::IndexNode& node = module.index[term.factors[0]];
+      if (node.kind == IndexKind::kAxis && AxisId(node.reference) == axis) {
+        if (term.coefficient != 1) return std::nullopt;
+        found = true;
+        continue;
+      }
+    }
+    if (term.coefficient % module.axes[axis].extent != 0) return std::nullopt;
+  }
+  return found ? std::optional(axis) : std::nullopt;
+}
+
+// Whether each position belongs to one thread.
+bool is_spread(const ir::TileType& type, AxisId axis) {
+  if (!type.layout || type.axes.size() != 1 || type.axes[0] != axis) return false;
+  for (unsigned bit = 0; bit < ir::kLaneBits; ++bit)
+    if (type.layout->lane_basis(bit, axis) == 0) return false;
+  for (unsigned bit = 0; (1 << bit) < type.layout->warp_count(); ++bit)
+    if (type.layout->warp_basis(bit, axis) == 0) return false;
+  return true;
+}
+
+}  // namespace
+
+std::set<ir::BufferId> private_buffers(const ir::TileModule& module) {
+  std::map<ir::BufferId, AxisId> axes;
+  std::set<ir::BufferId> shared;
+  for (const ir::TileOp& op : module.ops) {
+    if (!op.buffer.valid()) continue;
+    bool load = op.op == ir::Opcode::kLoad;
+    const ir::TileType& type = module.values[load ? op.results[0] : op.operands[0]].type;
+    std::optional<AxisId> axis;
+    if (op.subscripts.size() == 1) axis = place_in_tile(module, op.subscripts[0]);
+    if (!axis || !is_spread(type, *axis) || axes.emplace(op.buffer, *axis).first->second != *axis)
+      shared.insert(op.buffer);
+  }
+  std::set<ir::BufferId> result;
+  for (auto [buffer, axis] : axes)
+    if (!shared.contains(buffer)) result.insert(buffer);
+  return result;
+}
+
+}  // namespace tenon::passes
