@@ -26,14 +26,11 @@ llvm::Value* Emitter::emit_cast(llvm::Value* value, ElementType from, ElementTyp
   if (is_float(from))
     return is_float(to) ? float_to_float(value, from, to) : float_to_integer(value, from, to);
   if (is_float(to)) {
-    llvm::Type* type = is_f8(to) ? b_.getFloatTy() : type_of(to);
-    // bf16 has no conversion from integers of its own; through f64 where f32 would round a first time.
-    bool twice = to == ElementType::kBF16 || is_f8(to);
-    if (twice) type = bit_width(from) > 16 ? b_.getDoubleTy() : b_.getFloatTy();
+    // bf16 and f8 have no conversions from integers of their own.
+    if (to == ElementType::kBF16 || is_f8(to))
+      return float_to_float(integer_to_odd(value, from), ElementType::kF32, to);
     bool with_sign = is_signed(from) && from != ElementType::kBool;
-    llvm::Value* result = with_sign ? b_.CreateSIToFP(value, type) : b_.CreateUIToFP(value, type);
-    return twice ? float_to_float(result, type->isDoubleTy() ? ElementType::kF64 : ElementType::kF32, to)
-                 : result;
+    return with_sign ? b_.CreateSIToFP(value, type_of(to)) : b_.CreateUIToFP(value, type_of(to));
   }
   llvm::Type* type = type_of(to);
   bool with_sign = is_signed(from);
@@ -68,6 +65,22 @@ llvm::Value* Emitter::round_to_odd(llvm::Value* value) {
   llvm::Value* bits = b_.CreateBitCast(toward_zero, b_.getInt32Ty());
   llvm::Value* odd = b_.CreateOr(bits, b_.CreateZExt(lost, b_.getInt32Ty()));
   return b_.CreateBitCast(odd, b_.getFloatTy());
+}
+
+// An integer to f32, rounded to odd.
+llvm::Value* Emitter::integer_to_odd(llvm::Value* value, ElementType from) {
+  bool with_sign = is_signed(from) && from != ElementType::kBool;
+  llvm::Type* f32 = b_.getFloatTy();
+  if (bit_width(from) <= 16) return with_sign ? b_.CreateSIToFP(value, f32) : b_.CreateUIToFP(value, f32);
+  bool wide = bit_width(from) == 64;
+  llvm::Value* toward_zero =
+      with_sign ? intrinsic(wide ? llvm::Intrinsic::nvvm_ll2f_rz : llvm::Intrinsic::nvvm_i2f_rz, {value})
+                : intrinsic(wide ? llvm::Intrinsic::nvvm_ull2f_rz : llvm::Intrinsic::nvvm_ui2f_rz, {value});
+  llvm::Value* back = with_sign ? b_.CreateFPToSI(toward_zero, value->getType())
+                                : b_.CreateFPToUI(toward_zero, value->getType());
+  llvm::Value* lost = b_.CreateICmpNE(back, value);
+  llvm::Value* bits = b_.CreateBitCast(toward_zero, b_.getInt32Ty());
+  return b_.CreateBitCast(b_.CreateOr(bits, b_.CreateZExt(lost, b_.getInt32Ty())), f32);
 }
 
 llvm::Value* Emitter::float_to_integer(llvm::Value* value, ElementType from, ElementType to) {

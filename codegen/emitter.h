@@ -135,6 +135,7 @@ class Emitter {
   llvm::Value* float_to_integer(llvm::Value* value, ElementType from, ElementType to);
   llvm::Value* float_to_float(llvm::Value* value, ElementType from, ElementType to);
   llvm::Value* round_to_odd(llvm::Value* value);
+  llvm::Value* integer_to_odd(llvm::Value* value, ElementType from);
   llvm::Value* f8_to_float(llvm::Value* value, ElementType from, ElementType to);
   llvm::Value* float_to_f8(llvm::Value* value, ElementType from, ElementType to);
   // Inlines a body without reads or indices; gives the wanted values.

@@ -71,6 +71,9 @@ double quotient_bound(ElementType type, bool approx, const Lane& lane) {
   double own =
       approx_division_error(static_cast<float>(lane.value[0]), static_cast<float>(lane.value[1]), single);
   bool special = !std::isfinite(x) && std::fabs(lane.value[1]) >= (lane.value[1] == 0 ? 0 : kLeastNormal);
+  // The reciprocal of a huge divisor is 0, and infinity times that is a NaN.
+  if (std::isinf(lane.value[0]) && std::isfinite(lane.value[1]) && std::fabs(lane.value[1]) > 0x1p126)
+    return kAnything;
   if (special && shift < kAnything) return 0;
   if (!(own < kAnything) || !(shift < kAnything)) return kAnything;
   // At the other end of the bounds the result may be in the next binade.

@@ -15,7 +15,7 @@ const std::vector<Example>& examples() {
 
 frontend::CheckOptions check_options(const std::string& settings, const std::string& kernel) {
   frontend::CheckOptions options;
-  options.kernels = {kernel};
+  if (!kernel.empty()) options.kernels = {kernel};
   std::istringstream words(settings);
   for (std::string word; words >> word;) {
     size_t equals = word.find('=');

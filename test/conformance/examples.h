@@ -22,7 +22,7 @@ struct Example {
 
 const std::vector<Example>& examples();
 
-// "T=f16 P=1" as the checker takes it.
+// "T=f16 P=1" as the checker takes it, for one kernel or, where that is "", all.
 frontend::CheckOptions check_options(const std::string& settings, const std::string& kernel);
 
 // The example's source, checked.

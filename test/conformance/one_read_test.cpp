@@ -19,9 +19,12 @@ constexpr RowProgram kPrograms[] = {
      " s[i, j] = x[i, j] + r[i, j]  mean[i] = sum[j](s[i, j]) / f32(N)  d[i, j] = s[i, j] - mean[i]"
      " v[i] = rsqrt(sum[j](d[i, j] * d[i, j]) / f32(N) + 1e-5)  y[i, j] = d[i, j] * v[i] * g[j] + b[j] }"},
     {"MaskedScaledSoftmaxInF16",
-     "kernel k(x: f16[M, N], bias: f16[N], scale: f32) -> (y: f16[M, N]) {"
-     " s[i, j] = j <= 8 * i + 500 ? scale * wide(x[i, j]) + wide(bias[j]) : -inf  m[i] = max[j](s[i, j])"
+     "kernel k(x: f16[M, N], bias: f16[N], mask: bool[M, N], scale: f32) -> (y: f16[M, N]) {"
+     " s[i, j] = mask[i, j] ? scale * wide(x[i, j]) + wide(bias[j]) : -inf  m[i] = max[j](s[i, j])"
      " e[i, j] = exp(s[i, j] - m[i])  y[i, j] = f16(e[i, j] / sum[k](e[i, k])) }"},
+    {"SoftmaxOverTheMiddle",
+     "kernel k(x: f32[M, N, 32]) -> (y: f32[M, N, 32]) { e[a, b, c] = exp(x[a, b, c] - max[k](x[a, k, c]))"
+     " y[a, b, c] = e[a, b, c] / sum[k](e[a, k, c]) }"},
     {"Logsumexp",
      "kernel k(x: f32[M, N]) -> (y: f32[M]) { m[i] = max[j](x[i, j])  y[i] = m[i] + log(sum[j](exp(x[i, j] - "
      "m[i]))) }"},

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "examples.h"
+#include "functions_text.h"
 #include "subject.h"
-#include "support/functions.h"
 
 namespace tenon::conformance {
 namespace {
@@ -181,26 +181,6 @@ kernel brains(a: bf16[N], b: bf16[N], c: bf16[N]) -> (y: bf16[N]) { y[i] = fma(a
 )";
   agree(kText, "halves", {{"N", 100'000}});
   agree(kText, "brains", {{"N", 100'000}});
-}
-
-// Every function of floats, and division, in a kernel that computes them side by side.
-std::string functions_text(std::string_view attribute, std::string_view type) {
-  std::string results;
-  std::string body;
-  auto add = [&](const std::string& name, const std::string& value) {
-    results += fmt::format("{}r_{}: {}[N]", results.empty() ? "" : ", ", name, type);
-    body += fmt::format("  r_{}[i] = {}\n", name, value);
-  };
-  add("quotient", "x[i] / z[i]");
-  for (size_t f = 0; f < function_count(); ++f) {
-    const FunctionRow& function = row(static_cast<FunctionId>(f));
-    bool floats = function.operands != FunctionOperands::kInteger && function.result == FunctionResult::kSame;
-    if (!floats) continue;
-    constexpr std::string_view kOperands[] = {"x[i]", "x[i], z[i]", "x[i], z[i], x[i]"};
-    add(std::string(function.name), fmt::format("{}({})", function.name, kOperands[function.arity - 1]));
-  }
-  return fmt::format("{} kernel functions(x: {}[N], z: {}[N]) -> ({}) {{\n{}}}\n", attribute, type, type,
-                     results, body);
 }
 
 TEST(Stages, FunctionsAgree) {
