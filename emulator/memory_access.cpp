@@ -104,24 +104,32 @@ bool load_each(const Record& record, Warp& warp, const Request& request, uint8_t
   return true;
 }
 
+// Calls `use` with the bytes of a lane as a constant.
+template <class Use>
+decltype(auto) with_lane_bytes(unsigned bytes, Use&& use) {
+  switch (bytes) {
+    case 1:
+      return use(std::integral_constant<unsigned, 1>());
+    case 2:
+      return use(std::integral_constant<unsigned, 2>());
+    case 4:
+      return use(std::integral_constant<unsigned, 4>());
+    case 8:
+      return use(std::integral_constant<unsigned, 8>());
+    case 16:
+      return use(std::integral_constant<unsigned, 16>());
+    case 32:
+      return use(std::integral_constant<unsigned, 32>());
+    default:
+      return use(std::integral_constant<unsigned, kMaxLaneBytes>());
+  }
+}
+
 template <StateSpace kSpace>
 bool load_lanes(const Record& record, Warp& warp, const Request& request, uint8_t* buffer) {
-  switch (request.bytes) {
-    case 1:
-      return load_each<kSpace, 1>(record, warp, request, buffer);
-    case 2:
-      return load_each<kSpace, 2>(record, warp, request, buffer);
-    case 4:
-      return load_each<kSpace, 4>(record, warp, request, buffer);
-    case 8:
-      return load_each<kSpace, 8>(record, warp, request, buffer);
-    case 16:
-      return load_each<kSpace, 16>(record, warp, request, buffer);
-    case 32:
-      return load_each<kSpace, 32>(record, warp, request, buffer);
-    default:
-      return load_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
-  }
+  return with_lane_bytes(request.bytes, [&]<unsigned kBytes>(std::integral_constant<unsigned, kBytes>) {
+    return load_each<kSpace, kBytes>(record, warp, request, buffer);
+  });
 }
 
 template <StateSpace kSpace>
@@ -229,22 +237,9 @@ void store_each(const Record& record, Warp& warp, const Request& request, const 
 
 template <StateSpace kSpace>
 void store_lanes(const Record& record, Warp& warp, const Request& request, const uint8_t* buffer) {
-  switch (request.bytes) {
-    case 1:
-      return store_each<kSpace, 1>(record, warp, request, buffer);
-    case 2:
-      return store_each<kSpace, 2>(record, warp, request, buffer);
-    case 4:
-      return store_each<kSpace, 4>(record, warp, request, buffer);
-    case 8:
-      return store_each<kSpace, 8>(record, warp, request, buffer);
-    case 16:
-      return store_each<kSpace, 16>(record, warp, request, buffer);
-    case 32:
-      return store_each<kSpace, 32>(record, warp, request, buffer);
-    default:
-      return store_each<kSpace, kMaxLaneBytes>(record, warp, request, buffer);
-  }
+  with_lane_bytes(request.bytes, [&]<unsigned kBytes>(std::integral_constant<unsigned, kBytes>) {
+    store_each<kSpace, kBytes>(record, warp, request, buffer);
+  });
 }
 
 template <StateSpace kSpace>

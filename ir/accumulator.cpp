@@ -6,8 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "support/check.h"
-#include "support/numeric.h"
+#include "support/float_formats.h"
 
 namespace tenon::ir {
 namespace {
@@ -31,22 +30,7 @@ FloatShape shape() {
 }
 
 FloatShape shape_of(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return shape<Float64>();
-    case ElementType::kF32:
-      return shape<Float32>();
-    case ElementType::kF16:
-      return shape<Float16>();
-    case ElementType::kBF16:
-      return shape<BFloat16>();
-    case ElementType::kF8E4M3:
-      return shape<Float8E4M3>();
-    case ElementType::kF8E5M2:
-      return shape<Float8E5M2>();
-    default:
-      TENON_UNREACHABLE("a sum of floats over another type");
-  }
+  return with_float_format(type, []<class Format>(Format) { return shape<Format>(); });
 }
 
 bool is_whole(double x) { return x == std::nearbyint(x); }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "ir/index_apply.h"
@@ -281,98 +281,86 @@ IndexId IndexPool::ceil_div(IndexId a, int64_t b) {
   return floor_div(add(a, constant(b - 1)), constant(b));
 }
 
-IndexId IndexPool::substitute(IndexId root, const AtomMap& map) {
-  // Operands have smaller ids than what they are part of, so one sweep over the ids that matter does it.
-  std::unordered_map<IndexId, IndexId> image;
-  std::vector<IndexId> needed;
+IndexId IndexPool::build(IndexKind kind, IndexId a, IndexId b) {
+  switch (kind) {
+    case IndexKind::kFloorDiv:
+      return floor_div(a, b);
+    case IndexKind::kFloorMod:
+      return floor_mod(a, b);
+    case IndexKind::kMin:
+      return min(a, b);
+    case IndexKind::kMax:
+      return max(a, b);
+    case IndexKind::kLess:
+      return less(a, b);
+    case IndexKind::kEqual:
+      return equal(a, b);
+    case IndexKind::kAnd:
+      return logical_and(a, b);
+    case IndexKind::kOr:
+      return logical_or(a, b);
+    case IndexKind::kNot:
+      return logical_not(a);
+    case IndexKind::kPolynomial:
+    case IndexKind::kSymbol:
+    case IndexKind::kAxis:
+    case IndexKind::kValue:
+      break;
+  }
+  TENON_UNREACHABLE("a leaf is not built of operands");
+}
+
+std::vector<IndexId> IndexPool::parts(IndexId root) const {
+  // Operands have smaller ids than what they are part of.
+  std::vector<IndexId> found;
+  std::unordered_set<IndexId> seen;
   std::vector<IndexId> work{root};
   while (!work.empty()) {
     IndexId id = work.back();
     work.pop_back();
-    if (!image.try_emplace(id).second) continue;
-    needed.push_back(id);
+    if (!seen.insert(id).second) continue;
+    found.push_back(id);
     const IndexNode& node = nodes_[id.index()];
     for (const Monomial& term : node.terms) work.insert(work.end(), term.factors.begin(), term.factors.end());
     if (node.a.valid()) work.push_back(node.a);
     if (node.b.valid()) work.push_back(node.b);
   }
-  std::sort(needed.begin(), needed.end());
-  for (IndexId id : needed) {
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+IndexId IndexPool::substitute(IndexId root, const AtomMap& map) {
+  std::unordered_map<IndexId, IndexId> image;
+  for (IndexId id : parts(root)) {
     const IndexNode node = nodes_[id.index()];
+    IndexId result = id;
     if (is_leaf(node.kind)) {
-      IndexId to = map(id);
-      image[id] = to.valid() ? to : id;
+      if (IndexId to = map(id); to.valid()) result = to;
     } else if (node.kind == IndexKind::kPolynomial) {
       bool changed = false;
       for (const Monomial& term : node.terms)
         for (IndexId factor : term.factors) changed = changed || image[factor] != factor;
-      if (!changed) {
-        image[id] = id;
-        continue;
+      if (changed) {
+        result = constant(0);
+        for (const Monomial& term : node.terms) {
+          IndexId product = constant(term.coefficient);
+          for (IndexId factor : term.factors) product = mul(product, image[factor]);
+          result = add(result, product);
+        }
       }
-      IndexId sum = constant(0);
-      for (const Monomial& term : node.terms) {
-        IndexId product = constant(term.coefficient);
-        for (IndexId factor : term.factors) product = mul(product, image[factor]);
-        sum = add(sum, product);
-      }
-      image[id] = sum;
     } else {
       IndexId a = image[node.a];
       IndexId b = node.b.valid() ? image[node.b] : IndexId();
-      if (a == node.a && b == node.b) {
-        image[id] = id;
-        continue;
-      }
-      switch (node.kind) {
-        case IndexKind::kFloorDiv:
-          image[id] = floor_div(a, b);
-          break;
-        case IndexKind::kFloorMod:
-          image[id] = floor_mod(a, b);
-          break;
-        case IndexKind::kMin:
-          image[id] = min(a, b);
-          break;
-        case IndexKind::kMax:
-          image[id] = max(a, b);
-          break;
-        case IndexKind::kLess:
-          image[id] = less(a, b);
-          break;
-        case IndexKind::kEqual:
-          image[id] = equal(a, b);
-          break;
-        case IndexKind::kAnd:
-          image[id] = logical_and(a, b);
-          break;
-        case IndexKind::kOr:
-          image[id] = logical_or(a, b);
-          break;
-        default:
-          image[id] = logical_not(a);
-          break;
-      }
+      if (a != node.a || b != node.b) result = build(node.kind, a, b);
     }
+    image[id] = result;
   }
   return image[root];
 }
 
 void IndexPool::for_each_atom(IndexId root, const std::function<void(IndexId)>& visit) const {
-  std::set<IndexId> seen;
-  std::vector<IndexId> work{root};
-  std::set<IndexId> leaves;
-  while (!work.empty()) {
-    IndexId id = work.back();
-    work.pop_back();
-    if (!seen.insert(id).second) continue;
-    const IndexNode& node = nodes_[id.index()];
-    if (is_leaf(node.kind)) leaves.insert(id);
-    for (const Monomial& term : node.terms) work.insert(work.end(), term.factors.begin(), term.factors.end());
-    if (node.a.valid()) work.push_back(node.a);
-    if (node.b.valid()) work.push_back(node.b);
-  }
-  for (IndexId leaf : leaves) visit(leaf);
+  for (IndexId id : parts(root))
+    if (is_leaf(nodes_[id.index()].kind)) visit(id);
 }
 
 bool IndexPool::mentions(IndexId root, const std::function<bool(const IndexNode&)>& predicate) const {

@@ -103,6 +103,12 @@ class IndexPool {
   std::vector<Monomial> terms(IndexId id) const;
   IndexId from_terms(std::vector<Monomial> terms);
 
+  // The expression of a kind that is neither leaf nor polynomial; `b` is invalid for kNot.
+  IndexId build(IndexKind kind, IndexId a, IndexId b);
+
+  // All that an expression is made of, itself included, operands before what they are part of.
+  std::vector<IndexId> parts(IndexId id) const;
+
   // Replaces atoms of kind symbol, axis and value; the function gives an invalid id for those that stay.
   using AtomMap = std::function<IndexId(IndexId atom)>;
   IndexId substitute(IndexId id, const AtomMap& map);

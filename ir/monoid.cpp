@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "support/check.h"
+#include "support/float_formats.h"
 
 namespace tenon::ir {
 namespace {
@@ -22,25 +22,12 @@ uint64_t width_mask(ElementType type) {
   return bit_width(type) == 64 ? ~0ull : (1ull << bit_width(type)) - 1;
 }
 
+// Of a type without infinities, its largest number, which is the bound of all others.
 uint64_t infinity_bits(ElementType type, bool negative) {
   uint64_t sign = negative ? 1ull << (bit_width(type) - 1) : 0;
-  switch (type) {
-    case ElementType::kF64:
-      return sign | 0x7ff0000000000000ull;
-    case ElementType::kF32:
-      return sign | 0x7f800000u;
-    case ElementType::kF16:
-      return sign | 0x7c00u;
-    case ElementType::kBF16:
-      return sign | 0x7f80u;
-    case ElementType::kF8E5M2:
-      return sign | 0x7cu;
-    // f8e4m3 has no infinity; its largest number is the bound of all others.
-    case ElementType::kF8E4M3:
-      return sign | 0x7eu;
-    default:
-      TENON_UNREACHABLE("infinity of a type that is no float");
-  }
+  return sign | with_float_format(type, []<class Format>(Format) {
+           return Format::kInfinity == Format::kNan ? Format::kMaxFinite : Format::kInfinity;
+         });
 }
 
 // The value that every other is above (or, for `highest`, below).
@@ -53,20 +40,7 @@ Constant extreme(ElementType type, bool highest) {
   return {type, highest ? width_mask(type) : 0};
 }
 
-Constant one(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return {type, 0x3ff0000000000000ull};
-    case ElementType::kF32:
-      return {type, 0x3f800000u};
-    case ElementType::kF16:
-      return {type, 0x3c00u};
-    case ElementType::kBF16:
-      return {type, 0x3f80u};
-    default:
-      return {type, 1};
-  }
-}
+Constant one(ElementType type) { return {type, is_float(type) ? float_bits(type, 1) : 1}; }
 
 Monoid scalar_monoid(MonoidKind kind, Constant identity, Opcode merge) {
   Monoid monoid;

@@ -32,12 +32,12 @@ class KernelParser {
     scanner_.expect("kernel");
     kernel_.name = scanner_.expect(Token::Kind::kSymbol, "the name of a kernel, `@name`").text;
     kernel_.span = scanner_.span_from(begin);
-    if (scanner_.accept("<")) list(">", [this] { symbol(); });
+    if (scanner_.accept("<")) scanner_.list(">", [this] { symbol(); });
     scanner_.expect("(");
-    list(")", [this] { input(); });
+    scanner_.list(")", [this] { input(); });
     if (scanner_.accept("->")) {
       scanner_.expect("(");
-      list(")", [this] { result(); });
+      scanner_.list(")", [this] { result(); });
     }
     if (scanner_.accept("where")) clauses();
     scanner_.expect("{");
@@ -49,21 +49,11 @@ class KernelParser {
  private:
   using Map = std::unordered_map<std::string_view, uint32_t>;
 
-  // Items between commas, up to and with the closing token.
-  template <class Item>
-  void list(std::string_view close, Item item) {
-    while (!scanner_.at(close) && !scanner_.at_end()) {
-      item();
-      if (!scanner_.accept(",")) break;
-    }
-    scanner_.expect(close);
-  }
-
   void permissions() {
     if (!scanner_.at(Token::Kind::kSymbol) || scanner_.peek().text != "allow") return;
     scanner_.take();
     scanner_.expect("(");
-    list(")", [this] {
+    scanner_.list(")", [this] {
       Token name = scanner_.expect(Token::Kind::kWord, "a permission");
       for (const PermissionName& row : kPermissions) {
         if (row.name != name.text) continue;
@@ -110,7 +100,7 @@ class KernelParser {
     Tensor tensor;
     tensor.element = parse_element_type(scanner_);
     if (!scanner_.accept("[")) return tensor;
-    list("]", [&] {
+    scanner_.list("]", [&] {
       tensor.shape.push_back(symbol_expression());
       if (tensor.shape.size() > kMaxRank)
         scanner_.fail(DiagnosticId::kIrTooMany, scanner_.peek().span, kMaxRank, "dimensions");
@@ -214,7 +204,7 @@ class KernelParser {
     if (scanner_.failed()) return;
     op.op = *opcode;
     std::vector<MonoidKind> monoids;
-    if (scanner_.accept("<")) list(">", [&] { monoids.push_back(monoid()); });
+    if (scanner_.accept("<")) scanner_.list(">", [&] { monoids.push_back(monoid()); });
     if (op.op == Opcode::kReduce && monoids.size() != definitions.size()) {
       scanner_.fail(DiagnosticId::kIrCount, mnemonic.span,
                     "a reduction has a monoid for each result: expected", definitions.size(), monoids.size());
@@ -294,7 +284,7 @@ class KernelParser {
       if (i > 0) scanner_.expect(",");
       OpOutput output;
       if (scanner_.accept("(")) {
-        list(")", [&] { output.values.push_back(body.parse_value()); });
+        scanner_.list(")", [&] { output.values.push_back(body.parse_value()); });
       } else {
         output.values.push_back(body.parse_value());
       }

@@ -13,8 +13,8 @@
 // parameter, which is written `%n: index = n`. An inout parameter is `%y: inout f32[N] as %y.new`: value at
 // launch, new value. A `where` clause may be `implicit`, and has its own text behind `as` where the printed
 // condition is not it. A reduction's `yield` has one value a result, `(%0, %1)` where the state has several
-// slots, and its predicate behind `where`. After grouping, operations stand in `group @name { ... }`, where an
-// axis name stands for one axis.
+// slots, and its predicate behind `where`. After grouping, operations stand in `group @name { ... }`, where
+// an axis name stands for one axis.
 //
 // Names are those of the module, made unique by a suffix, with what is no letter, digit, `_` or `.` replaced
 // by `_`. Tensors that no operation or parameter defines, deleted operations and spans are not part of the

@@ -57,6 +57,15 @@ class TextScanner {
   void expect(std::string_view text);
   // Takes a token of this kind, or reports that `what` was expected; its text is then empty.
   Token expect(Token::Kind kind, std::string_view what);
+  // Items between commas, up to and with the closing token.
+  template <class Item>
+  void list(std::string_view close, Item item) {
+    while (!at(close) && !at_end()) {
+      item();
+      if (!accept(",")) break;
+    }
+    expect(close);
+  }
   // An integer with an optional minus sign.
   int64_t expect_integer(std::string_view what);
   // A string token's contents.

@@ -99,8 +99,8 @@ struct TileOp {
   // Set by vectorize. kLoad, kStore: elements moved by one instruction, consecutive registers and addresses.
   // Comparisons: consecutive registers that are known to compare alike.
   int32_t vector = 1;
-  // kTileReduce. With `product`, of a sum of floats, there are two operands: the terms are their products, joined by
-  // multiply-adds within a thread.
+  // kTileReduce. With `product`, of a sum of floats, there are two operands: the terms are their products,
+  // joined by multiply-adds within a thread.
   std::optional<Monoid> monoid;
   std::vector<AxisId> reduced;
   bool product = false;
@@ -155,8 +155,8 @@ struct TileModule {
   int64_t shared_bytes = 0;
 };
 
-// The chains of multiply-adds in which a thread joins so many products of a kTileReduce: one for every sixteen, at most
-// four. Term r goes to chain r modulo their number.
+// The chains of multiply-adds in which a thread joins so many products of a kTileReduce: one for every
+// sixteen, at most four. Term r goes to chain r modulo their number.
 size_t product_chains(size_t terms);
 
 // A tile module with the kernel's symbols, tensors and axes, and no launches.

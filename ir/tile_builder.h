@@ -17,8 +17,8 @@ class TileBuilder {
   TileModule& module() { return module_; }
   IndexPool& index() { return module_.index; }
   RegionId region() const { return region_; }
-  // Where operations built from now on come from: of the places of a fused operation the first few, since every
-  // operation built keeps them.
+  // Where operations built from now on come from: of the places of a fused operation the first few, since
+  // every operation built keeps them.
   static constexpr size_t kMostSpans = 4;
   void set_spans(std::vector<Span> spans) {
     if (spans.size() > kMostSpans) spans.resize(kMostSpans);

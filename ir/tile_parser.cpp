@@ -30,7 +30,7 @@ class ModuleParser {
   TileModule parse() {
     scanner_.expect("tile.module");
     module_.name = scanner_.expect(Token::Kind::kSymbol, "the name of a module, `@name`").text;
-    if (scanner_.accept("<")) list(">", [this] { symbol(); });
+    if (scanner_.accept("<")) scanner_.list(">", [this] { symbol(); });
     if (scanner_.accept("shared")) module_.shared_bytes = in_parentheses(0, kMaxExtent);
     scanner_.expect("{");
     while (!scanner_.at("}") && !scanner_.at_end()) item();
@@ -42,16 +42,6 @@ class ModuleParser {
   using Map = std::unordered_map<std::string_view, uint32_t>;
 
   // ---- tokens ----
-
-  // Items between commas, up to and with the closing token.
-  template <class Item>
-  void list(std::string_view close, Item item) {
-    while (!scanner_.at(close) && !scanner_.at_end()) {
-      item();
-      if (!scanner_.accept(",")) break;
-    }
-    scanner_.expect(close);
-  }
 
   int64_t integer(int64_t least, int64_t most) {
     Span begin = scanner_.peek().span;
@@ -126,7 +116,7 @@ class ModuleParser {
 
   std::vector<IndexId> expressions() {
     std::vector<IndexId> ids;
-    list("]", [&] {
+    scanner_.list("]", [&] {
       ids.push_back(expression());
       if (ids.size() > kMaxRank)
         scanner_.fail(DiagnosticId::kIrTooMany, scanner_.peek().span, kMaxRank, "dimensions");
@@ -214,7 +204,7 @@ class ModuleParser {
     std::vector<AxisId> axes;
     std::vector<int64_t> extents;
     scanner_.expect("[");
-    list("]", [&] {
+    scanner_.list("]", [&] {
       axes.push_back(axis_use());
       scanner_.expect(":");
       extents.push_back(integer(1, kMaxExtent));
@@ -252,7 +242,7 @@ class ModuleParser {
   void positions(const std::vector<AxisId>& axes, const std::vector<int64_t>& extents,
                  std::vector<Layout::Position>& bits) {
     scanner_.expect("(");
-    list(")", [&] {
+    scanner_.list(")", [&] {
       Layout::Position position(axes.size(), 0);
       if (scanner_.at(Token::Kind::kNumber)) {
         integer(0, 0);
@@ -283,7 +273,7 @@ class ModuleParser {
     scanner_.expect(":");
     buffer.element = parse_element_type(scanner_);
     auto numbers = [&](std::string_view close, int64_t least, std::vector<int64_t>& to) {
-      list(close, [&] {
+      scanner_.list(close, [&] {
         to.push_back(integer(least, kMaxExtent));
         if (to.size() > kMaxRank)
           scanner_.fail(DiagnosticId::kIrTooMany, scanner_.peek().span, kMaxRank, "dimensions");
@@ -334,7 +324,7 @@ class ModuleParser {
     kernel.warps = static_cast<int32_t>(threads / 32);
     if (scanner_.accept("grid")) {
       scanner_.expect("(");
-      list(")", [&] { kernel.grid.push_back(counted_axis(TileAxis::Kind::kGrid)); });
+      scanner_.list(")", [&] { kernel.grid.push_back(counted_axis(TileAxis::Kind::kGrid)); });
     }
     kernel.narrow_index = scanner_.accept("narrow");
     kernel.body = module_.regions.add({});
@@ -417,7 +407,7 @@ class ModuleParser {
     TileType type;
     type.element = parse_element_type(scanner_);
     if (scanner_.accept("["))
-      list("]", [&] {
+      scanner_.list("]", [&] {
         type.axes.push_back(axis_use());
         if (type.axes.size() > kMaxRank)
           scanner_.fail(DiagnosticId::kIrTooMany, scanner_.peek().span, kMaxRank, "axes");
@@ -503,7 +493,7 @@ class ModuleParser {
     std::vector<TileType> types;
     if (scanner_.accept("carry")) {
       scanner_.expect("(");
-      list(")", [&] {
+      scanner_.list(")", [&] {
         Token name = scanner_.expect(Token::Kind::kValue, "a carried value, `%name`");
         scanner_.expect("=");
         op.operands.push_back(operand());

@@ -31,8 +31,8 @@
 // gives bits, from and to; `at` the place, once there is one), divisibility and tensors that are
 // `same_memory`. Grid axes stand in the head of their kernel, loop axes with their loop, where `unroll` may
 // follow the count. A layout lists what each bit contributes, `0` where threads hold copies and `i:1 + k:4`
-// where it moves along two axes; registers beyond the bits are the odd rests of the extents. A sum of products
-// is `tile.reduce<sum> product %a, %b along k`.
+// where it moves along two axes; registers beyond the bits are the odd rests of the extents. A sum of
+// products is `tile.reduce<sum> product %a, %b along k`.
 //
 // Values are numbered in the order of the text; names are those of the module, made unique by a suffix.
 // Entities that no kernel reaches, and spans, are not part of the text.

@@ -25,7 +25,8 @@
 //   - `load` and `store` access one tensor or buffer by a subscript a dimension. A stored value has only axes
 //     that the subscripts mention, so that no two positions write one element. An access without mask to a
 //     buffer lies within its extents where that follows from the axes' counts.
-//   - `tile.reduce` has a sound monoid, a result a slot, and an operand a slot or, for a float sum of products,
+//   - `tile.reduce` has a sound monoid, a result a slot, and an operand a slot or, for a float sum of
+//   products,
 //     two. One operand has all axes of the others, the reduced ones among them; the results have the rest.
 //   - `mma`: an axis of an operand is one of the accumulator, or of both operands, and then summed over.
 //   - `loop`: its operands, its region's arguments, what it yields and its results are of the same types

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "support/numeric.h"
+#include "support/float_formats.h"
 
 namespace tenon::passes {
 
@@ -29,18 +29,7 @@ bool is_minus_zero(const Instruction& instruction) {
 
 // Bits of the significand, the hidden one included.
 unsigned precision(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return 53;
-    case ElementType::kF32:
-      return 24;
-    case ElementType::kF16:
-      return 11;
-    case ElementType::kBF16:
-      return 8;
-    default:
-      return 0;
-  }
+  return with_float_format(type, []<class Format>(Format) -> unsigned { return Format::kFractionBits + 1; });
 }
 
 // Whether every value of `from` is a value of `to`, NaN and infinities included, so that a conversion to `to`

@@ -43,6 +43,18 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string_view name(Severity severity) {
+  switch (severity) {
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      return "warning";
+    case Severity::kRemark:
+      return "remark";
+  }
+  return "error";
+}
+
 const DiagnosticRow& row(DiagnosticId id) { return kRows[static_cast<size_t>(id)]; }
 size_t diagnostic_count() { return kRows.size(); }
 

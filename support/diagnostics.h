@@ -12,6 +12,7 @@
 namespace tenon {
 
 enum class Severity : unsigned char { kError, kWarning, kRemark };
+std::string_view name(Severity severity);
 
 enum class DiagnosticId : unsigned short {
 #define TENON_DIAGNOSTIC(id, code, severity, text) id,

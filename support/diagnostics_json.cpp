@@ -7,18 +7,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view severity_name(Severity severity) {
-  switch (severity) {
-    case Severity::kError:
-      return "error";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kRemark:
-      return "remark";
-  }
-  return "error";
-}
-
 Json position_json(FileId file, uint32_t offset, const SourceManager& sources) {
   const LineColumn position = sources.position(file, offset);
   return {{"line", position.line}, {"column", position.column}, {"offset", offset}};
@@ -37,9 +25,8 @@ void put_span(Json& object, Span span, const SourceManager& sources) {
 
 Json to_json(const Diagnostic& diagnostic, const SourceManager& sources) {
   const DiagnosticRow& constant = row(diagnostic.id);
-  Json object = {{"code", constant.code},
-                 {"severity", severity_name(constant.severity)},
-                 {"message", diagnostic.message}};
+  Json object = {
+      {"code", constant.code}, {"severity", name(constant.severity)}, {"message", diagnostic.message}};
   put_span(object, diagnostic.span, sources);
   object["labels"] = Json::array();
   for (const Label& label : diagnostic.labels) {

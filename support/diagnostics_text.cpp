@@ -75,18 +75,6 @@ Style style_of(Severity severity) {
   return Style::kError;
 }
 
-std::string_view word_of(Severity severity) {
-  switch (severity) {
-    case Severity::kError:
-      return "error";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kRemark:
-      return "remark";
-  }
-  return "error";
-}
-
 // A marked range of bytes in a line, to be underlined by `glyph`.
 struct Mark {
   uint32_t begin;
@@ -167,7 +155,7 @@ class Renderer {
     if (!out_.empty()) out_ += '\n';
     if (diagnostic.span.valid()) out_ += paint_(Style::kMessage, place(diagnostic.span) + ": ");
     out_ +=
-        paint_(style_of(constant.severity), fmt::format("{}[{}]", word_of(constant.severity), constant.code));
+        paint_(style_of(constant.severity), fmt::format("{}[{}]", name(constant.severity), constant.code));
     out_ += paint_(Style::kMessage, ": " + diagnostic.message) + "\n";
     gutter_ = gutter_width(diagnostic);
     if (diagnostic.span.valid()) render_snippets(diagnostic);

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "support/numeric.h"
+#include "support/float_formats.h"
 
 namespace tenon::frontend {
 namespace {
@@ -55,20 +55,7 @@ uint64_t encode_exact(const LiteralValue& literal) {
 }
 
 uint64_t encode_as(const LiteralValue& literal, ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return encode_exact<Float64>(literal);
-    case ElementType::kF32:
-      return encode_exact<Float32>(literal);
-    case ElementType::kF16:
-      return encode_exact<Float16>(literal);
-    case ElementType::kBF16:
-      return encode_exact<BFloat16>(literal);
-    case ElementType::kF8E4M3:
-      return encode_exact<Float8E4M3>(literal);
-    default:
-      return encode_exact<Float8E5M2>(literal);
-  }
+  return with_float_format(type, [&]<class Format>(Format) { return encode_exact<Format>(literal); });
 }
 
 struct FloatShape {
@@ -77,26 +64,10 @@ struct FloatShape {
   uint64_t infinity;
 };
 
-template <class Format>
-FloatShape shape() {
-  return {Format::kFractionBits, Format::kMinExponent - Format::kFractionBits, Format::kInfinity};
-}
-
 FloatShape float_shape(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return shape<Float64>();
-    case ElementType::kF32:
-      return shape<Float32>();
-    case ElementType::kF16:
-      return shape<Float16>();
-    case ElementType::kBF16:
-      return shape<BFloat16>();
-    case ElementType::kF8E4M3:
-      return shape<Float8E4M3>();
-    default:
-      return shape<Float8E5M2>();
-  }
+  return with_float_format(type, []<class Format>(Format) -> FloatShape {
+    return {Format::kFractionBits, Format::kMinExponent - Format::kFractionBits, Format::kInfinity};
+  });
 }
 
 // Whether a whole number fits the fraction of the type; that it does not overflow is seen elsewhere.

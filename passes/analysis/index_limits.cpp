@@ -103,32 +103,7 @@ IndexId BoundedRewriter::combine(IndexKind kind, IndexId a, IndexId b) {
   if (!fits(x) || !fits(y) ||
       !fits({x.terms + y.terms, x.weight + y.weight, 0, std::max(x.depth, y.depth) + 1, x.length + y.length}))
     return {};
-  switch (kind) {
-    case IndexKind::kFloorDiv:
-      return pool_.floor_div(a, b);
-    case IndexKind::kFloorMod:
-      return pool_.floor_mod(a, b);
-    case IndexKind::kMin:
-      return pool_.min(a, b);
-    case IndexKind::kMax:
-      return pool_.max(a, b);
-    case IndexKind::kLess:
-      return pool_.less(a, b);
-    case IndexKind::kEqual:
-      return pool_.equal(a, b);
-    case IndexKind::kAnd:
-      return pool_.logical_and(a, b);
-    case IndexKind::kOr:
-      return pool_.logical_or(a, b);
-    case IndexKind::kNot:
-      return pool_.logical_not(a);
-    case IndexKind::kPolynomial:
-    case IndexKind::kSymbol:
-    case IndexKind::kAxis:
-    case IndexKind::kValue:
-      break;
-  }
-  return {};
+  return pool_.build(kind, a, b);
 }
 
 IndexId BoundedRewriter::substitute(IndexId root, const ir::IndexPool::AtomMap& map) {
@@ -136,23 +111,8 @@ IndexId BoundedRewriter::substitute(IndexId root, const ir::IndexPool::AtomMap& 
     IndexId to = map(root);
     return to.valid() ? to : root;
   }
-  // Operands have smaller ids than what they are part of, and are done before it.
   std::unordered_map<IndexId, IndexId> image;
-  std::vector<IndexId> needed;
-  std::vector<IndexId> work{root};
-  while (!work.empty()) {
-    IndexId id = work.back();
-    work.pop_back();
-    if (!image.try_emplace(id).second) continue;
-    needed.push_back(id);
-    const IndexNode& node = pool_[id];
-    for (const ir::Monomial& term : node.terms)
-      work.insert(work.end(), term.factors.begin(), term.factors.end());
-    if (node.a.valid()) work.push_back(node.a);
-    if (node.b.valid()) work.push_back(node.b);
-  }
-  std::sort(needed.begin(), needed.end());
-  for (IndexId id : needed) {
+  for (IndexId id : pool_.parts(root)) {
     const IndexNode node = pool_[id];
     IndexId result = id;
     if (is_leaf(node.kind)) {
