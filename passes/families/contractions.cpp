@@ -193,8 +193,8 @@ std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::str
     proposals.push_back(propose_tile(info, contraction, kSmall, Placement::kSerial, widest));
   }
   remarks.push_back("contraction on CUDA cores; operands staged in shared memory");
-  remarks.push_back(fmt::format("fewer than {} tiles of sums of {} terms or more are split over blocks",
-                                2 * info.target.multiprocessors, kLongSum));
+  remarks.push_back(fmt::format("up to {} tiles of sums of {} terms or more are split over blocks",
+                                split_blocks(info.target) / 2, kLongSum));
   return proposals;
 }
 

@@ -1,6 +1,7 @@
 #include "passes/families/family.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -16,10 +17,12 @@ IndexId extent_of(ir::Kernel& kernel, const std::vector<AxisId>& axes) {
   return extent;
 }
 
-int32_t split_blocks(const Target& target) { return 4 * target.multiprocessors; }
+int32_t split_blocks(const Target& target) {
+  return static_cast<int32_t>(std::bit_floor(4 * target.multiprocessors * 4 / 3));
+}
 
 IndexId few_blocks(GroupInfo& info, IndexId blocks) {
-  return at_most(info.kernel, blocks, 2 * info.target.multiprocessors - 1);
+  return at_most(info.kernel, blocks, split_blocks(info.target) / 2);
 }
 
 bool splittable(const GroupInfo& info) {

@@ -59,8 +59,9 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
 std::vector<Proposal> column_proposals(GroupInfo& info, ir::AxisId contiguous, ir::IndexId guard,
                                        Variety variety = Variety::kAll);
 
-// Blocks that splitting aims at, and whether there are so few without it that it pays: fewer than two a
-// multiprocessor.
+// Blocks that splitting aims at, about four a multiprocessor: the power of two that is next to it, so that
+// parts of usual sizes are of equal length. And whether there are so few blocks that each becomes two at
+// least.
 int32_t split_blocks(const Target& target);
 ir::IndexId few_blocks(GroupInfo& info, ir::IndexId blocks);
 
