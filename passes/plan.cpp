@@ -150,11 +150,16 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
     step.variants.push_back(
         {proposal.name, proposal.schedule, guard, proposal.aligned, proposal.divisible, true});
   }
-  if (!complete) {
-    // The last proposal with 64-bit coordinates takes what is left.
-    Proposal& last = proposals.back();
-    step.variants.push_back(
-        {last.name + ".wide", last.schedule, full_guard(kernel, last), last.aligned, last.divisible, false});
+  if (complete) return step;
+  // With 64-bit coordinates the last proposal takes what is left; before it come those that split, without
+  // which one block would run through all of a huge tensor.
+  for (const Proposal& proposal : proposals) {
+    bool last = &proposal == &proposals.back();
+    IndexId guard = full_guard(kernel, proposal);
+    bool taken = kernel.index.is_constant(guard, 0) || unreachable(guard, proposal);
+    if (last || (proposal.schedule.splits() && !taken))
+      step.variants.push_back(
+          {proposal.name + ".wide", proposal.schedule, guard, proposal.aligned, proposal.divisible, false});
   }
   return step;
 }

@@ -140,8 +140,10 @@ SplitGroup split_group(const ir::Kernel& kernel, const ir::Group& group, const S
     // What reductions alone read is computed where they are.
     if (over_rows) continue;
     split.merge.ops.push_back(id);
-    if (op.op == Opcode::kReduce) split.kernel.ops[id] = over_parts(split.kernel, op, split.states);
-    results = op.parallel;
+    if (op.op != Opcode::kReduce) continue;
+    split.kernel.ops[id] = over_parts(split.kernel, op, split.states);
+    // In the order in which states lie in memory.
+    if (results.empty()) results = op.parallel;
   }
   split.merge_schedule = merge_schedule(schedule, split.states, results);
   return split;
