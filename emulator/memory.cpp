@@ -25,15 +25,21 @@ GlobalMemory::GlobalMemory(uint64_t limit) : limit_(limit), next_(kGlobalWindow 
   size_ = round_up(2 * limit + (uint64_t{1} << 24), uint64_t{1} << 21);
   data_ = reserve(size_);
   state_ = reserve(size_);
-  TENON_CHECK(data_ != nullptr && state_ != nullptr, "no address space for the emulated device's memory");
+  if (data_ == nullptr || state_ == nullptr) give_up();
 }
 
-GlobalMemory::~GlobalMemory() {
-  munmap(data_, size_);
-  munmap(state_, size_);
+GlobalMemory::~GlobalMemory() { give_up(); }
+
+void GlobalMemory::give_up() {
+  if (data_ != nullptr) munmap(data_, size_);
+  if (state_ != nullptr) munmap(state_, size_);
+  data_ = state_ = nullptr;
+  size_ = 0;
 }
 
 Result<DeviceAddress> GlobalMemory::allocate(uint64_t bytes, std::string name, bool read_only) {
+  if (size_ == 0)
+    return fail(ErrorKind::kDevice, "out of device memory: this process gets no address space for it");
   if (bytes > limit_ || live_bytes_ + bytes > limit_) {
     return fail(ErrorKind::kDevice, fmt::format("out of device memory: {} bytes wanted, {} of {} in use",
                                                 bytes, live_bytes_, limit_));

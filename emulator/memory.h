@@ -39,7 +39,8 @@ class GlobalMemory {
   static constexpr uint64_t kAlignment = 256;
   static constexpr uint64_t kRedzone = 256;
 
-  // Reserves address space for `limit` bytes of live allocations and as much for freed ones.
+  // Reserves address space for `limit` bytes of live allocations and as much for freed ones. Where the
+  // process may not have it, every allocation fails.
   explicit GlobalMemory(uint64_t limit);
   ~GlobalMemory();
   GlobalMemory(const GlobalMemory&) = delete;
@@ -72,6 +73,7 @@ class GlobalMemory {
  private:
   const Allocation* covering(DeviceAddress address, uint64_t bytes) const;
   bool make_room(uint64_t span, DeviceAddress& address);
+  void give_up();
 
   uint64_t limit_;
   uint64_t size_ = 0;

@@ -125,7 +125,8 @@ NodeId Elaborator::name_value(const Context& context, const Entity& entity, std:
 void Elaborator::report_unknown_name(const Context& context, std::string_view name, Span span, bool access) {
   if (instance_.incomplete) return;
   Diagnostic& d = instance_.report(DiagnosticId::kUnknownName, span, name);
-  const std::string_view similar = did_you_mean(name, context.scope->visible_names());
+  const std::string_view similar =
+      instance_.suggests() ? did_you_mean(name, context.scope->visible_names()) : "";
   if (!similar.empty()) {
     d.fix(span, std::string(similar), fmt::format("did you mean `{}`?", similar));
   } else if (instance_.functions.find(name) != nullptr || function_by_name(name)) {

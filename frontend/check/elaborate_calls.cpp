@@ -32,7 +32,7 @@ void report_unknown_function(Instance& instance, const Name& callee) {
       {"fmin", "min"}, {"maximum", "max"},  {"minimum", "min"}, {"power", "pow"},
       {"ln", "log"},   {"product", "prod"}, {"total", "sum"}};
   Diagnostic& d = instance.report(DiagnosticId::kUnknownFunction, callee.span, callee.text);
-  std::string_view similar = did_you_mean(callee.text, callable_names(instance));
+  std::string_view similar = instance.suggests() ? did_you_mean(callee.text, callable_names(instance)) : "";
   for (auto [foreign, ours] : kForeign)
     if (callee.text == foreign) similar = ours;
   static constexpr std::string_view kLibrary[] = {"relu",      "gelu",     "gelu_tanh", "silu",

@@ -73,6 +73,8 @@ inline constexpr uint16_t kMaxIndexDepth = 50;
 using Reported = std::set<std::tuple<DiagnosticId, FileId, uint32_t, uint32_t>>;
 
 struct Instance {
+  static constexpr size_t kMostSuggestions = 100;
+
   Instance(const SourceManager& sources, Diagnostics& diagnostics, const FunctionTable& functions,
            Reported& reported)
       : sources(sources), diagnostics(diagnostics), functions(functions), reported(reported) {}
@@ -112,6 +114,8 @@ struct Instance {
   // without bound or nest too deep.
   ir::IndexId index_op(ir::Opcode op, ir::IndexId a, ir::IndexId b);
 
+  // Whether a mistake is still told which name may have been meant: that compares it with every other.
+  bool suggests() const { return diagnostics.error_count() <= kMostSuggestions; }
   // A mistake in a function is met once at each call, but reported once.
   Diagnostic& report(DiagnosticId id, Span span, const auto&... args) {
     failed = true;
