@@ -67,9 +67,7 @@ Device::Device(DeviceConfig config) : config_(config) {
   multiprocessors_ = target->multiprocessors;
   shared_per_block_ = target->shared_per_block;
   memory_ = std::make_shared<GlobalMemory>(config_.memory_bytes);
-  auto parameters = memory_->allocate(kParameterBytes, "kernel parameters", true);
-  TENON_CHECK(parameters.has_value(), "no memory for kernel parameters");
-  parameter_address_ = *parameters;
+  parameter_address_ = memory_->allocate(kParameterBytes, "kernel parameters", true).value_or(0);
 }
 
 Result<DeviceAddress> Device::allocate(uint64_t bytes, std::string name) {
@@ -159,6 +157,8 @@ void Device::write_parameters(const Program& kernel, const LaunchRequest& reques
 }
 
 Result<LaunchReport> Device::launch(const Program& kernel, const LaunchRequest& request) {
+  if (parameter_address_ == 0)
+    return fail(ErrorKind::kDevice, "out of device memory: there is none for parameters");
   TENON_TRY(check_request(kernel, request));
   const std::lock_guard lock(mutex_);
   write_parameters(kernel, request);

@@ -81,6 +81,7 @@ class Device {
   uint64_t shared_per_block_ = 0;
   std::mutex mutex_;
   std::shared_ptr<GlobalMemory> memory_;
+  // 0 where the process gets no memory for the device: then nothing is launched.
   DeviceAddress parameter_address_ = 0;
   uint64_t launches_ = 0;
 };

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "ir/body_text.h"
 #include "parsed.h"
@@ -276,6 +277,7 @@ constexpr Mistake kMistakes[] = {
      "1:74: more than 3 operands"},
     {"kernel @k() where 1 < 2 as \"open {}", "1:28: this string has no end on its line"},
     {"kernel @k() \x01 {}", "1:13: unexpected byte 0x01"},
+    {"kernel @k<N>(%x: f32[4611686018427387904 * N * 4]) {}", "1:22: this index expression leaves 64 bits"},
 };
 
 TEST(Text, MistakesAreReportedAtTheirPlace) {
@@ -283,6 +285,27 @@ TEST(Text, MistakesAreReportedAtTheirPlace) {
     Parsed parsed(mistake.text);
     EXPECT_FALSE(parsed.ok()) << mistake.text;
     EXPECT_EQ(parsed.first_error(), mistake.error) << mistake.text;
+  }
+}
+
+// (a + b + ... + f) multiplied with itself has ever more terms.
+TEST(Text, LongIndexExpressionsAreRefused) {
+  std::string product = "(a + b + c + d + e + f)";
+  for (int i = 0; i < 12; ++i) product += " * (a + b + c + d + e + f)";
+  Parsed parsed("kernel @k<a, b, c, d, e, f>(%x: f32[" + product + "]) {}");
+  EXPECT_FALSE(parsed.ok());
+  EXPECT_NE(parsed.first_error().find("this index expression has more than"), std::string::npos)
+      << parsed.first_error();
+}
+
+TEST(Text, EachDiagnosticHasACase) {
+  // The verifier's own tests are in verifier_test.cpp; of terms see above.
+  std::set<DiagnosticId> seen{DiagnosticId::kIrInvalid, DiagnosticId::kIrIndexTooLarge};
+  for (const Mistake& mistake : kMistakes)
+    for (const Diagnostic& diagnostic : Parsed(mistake.text).diagnostics.all()) seen.insert(diagnostic.id);
+  for (size_t i = 0; i < diagnostic_count(); ++i) {
+    const auto id = static_cast<DiagnosticId>(i);
+    if (row(id).code.starts_with("E08")) EXPECT_TRUE(seen.contains(id)) << row(id).code;
   }
 }
 
