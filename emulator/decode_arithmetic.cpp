@@ -1,6 +1,7 @@
 // Integer and floating-point arithmetic.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 
 #include "emulator/decoders.h"
@@ -96,11 +97,28 @@ void emit_scalar_float(Decoder& decoder, std::string op, std::string_view type,
   }
 }
 
+// The type behind `.f32` in `add.f32.f16` and the like: that of all operands but the last, which are widened.
+// Source: PTX ISA 8.6, "Mixed Precision Floating-Point Instructions".
+std::optional<PtxType> take_narrow_type(Decoder& decoder, PtxType type) {
+  if (type != PtxType::kF32) return std::nullopt;
+  std::optional<PtxType> narrow = decoder.take_type();
+  if (narrow && narrow != PtxType::kF16 && narrow != PtxType::kBF16)
+    decoder.fail(fmt::format("operands of type .{} are not added in f32", name(*narrow)));
+  return narrow;
+}
+
 void emit_float(Decoder& decoder, const std::string& op, PtxType type, const FloatModifiers& modifiers,
-                size_t operands) {
+                size_t operands, std::optional<PtxType> narrow = std::nullopt) {
   decoder.set_class(InstructionClass::kFloat);
   std::vector<LaneRef> sources;
-  for (size_t i = 0; i < operands; ++i) sources.push_back(decoder.source(i + 1, type));
+  for (size_t i = 0; i < operands; ++i) {
+    if (!narrow || i + 1 == operands) {
+      sources.push_back(decoder.source(i + 1, type));
+      continue;
+    }
+    sources.push_back(decoder.temporary(32));
+    decoder.emit(fmt::format("cvt.f32.{}", name(*narrow)), sources.back(), decoder.source(i + 1, *narrow));
+  }
   on_halves(decoder, type, decoder.destination(0, type), sources,
             [&](LaneRef d, const std::vector<LaneRef>& parts) {
               emit_scalar_float(decoder, op, name(half_of(type)), modifiers, d, parts);
@@ -128,7 +146,7 @@ void decode_add_sub(Decoder& decoder) {
   const bool carry_out = decoder.take("cc");
   const FloatModifiers modifiers = take_float_modifiers(decoder);
   const PtxType type = decoder.expect_type();
-  if (is_float(type)) return emit_float(decoder, op, type, modifiers, 2);
+  if (is_float(type)) return emit_float(decoder, op, type, modifiers, 2, take_narrow_type(decoder, type));
   if (carry_in || carry_out) {
     const LaneRef a = decoder.source(1, type);
     const LaneRef b = decoder.source(2, type);
@@ -279,7 +297,7 @@ void decode_dot(Decoder& decoder) {
 void decode_fma(Decoder& decoder) {
   const FloatModifiers modifiers = take_float_modifiers(decoder);
   const PtxType type = decoder.expect_type();
-  emit_float(decoder, "fma", type, modifiers, 3);
+  emit_float(decoder, "fma", type, modifiers, 3, take_narrow_type(decoder, type));
 }
 
 void decode_copysign(Decoder& decoder) {

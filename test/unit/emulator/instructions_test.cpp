@@ -405,6 +405,14 @@ TEST(Instructions, Halves) {
     const double near = fma_to_odd(brain(a), brain(b), brain(c));
     return near < 0 ? 0 : near == 0 ? 0 : encode<BFloat16>(near);
   });
+  const Widths narrow_first{32, 16, 32, 32};
+  expect("sub.rn.f32.f16 %d, %a, %b;", narrow_first,
+         [&](uint64_t a, uint64_t b, uint64_t) { return from_f32(static_cast<float>(half(a)) - f32(b)); });
+  expect("add.f32.bf16 %d, %a, %b;", narrow_first,
+         [&](uint64_t a, uint64_t b, uint64_t) { return from_f32(static_cast<float>(brain(a)) + f32(b)); });
+  expect("fma.rn.f32.f16 %d, %a, %b, %c;", {32, 16, 16, 32}, [&](uint64_t a, uint64_t b, uint64_t c) {
+    return from_f32(std::fma(static_cast<float>(half(a)), static_cast<float>(half(b)), f32(c)));
+  });
   expect("neg.f16x2 %d, %a;", {}, [](uint64_t a, uint64_t, uint64_t) { return a ^ 0x80008000; });
   expect("max.f16x2 %d, %a, %b;", {}, [&](uint64_t a, uint64_t b, uint64_t) {
     const auto one = [&](uint64_t x, uint64_t y) {
