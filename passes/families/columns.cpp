@@ -1,6 +1,8 @@
 // Columns: reductions along an axis that memory does not run along, while it does along a parallel one. Lanes
 // go along memory, warps and registers along the reduction; a column that fits is read once. Few and long
 // columns are split over blocks.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "passes/families/family.h"
@@ -10,6 +12,9 @@ namespace tenon::passes {
 namespace {
 
 using ir::AxisId;
+
+// Columns of more elements than this are long enough to be split over blocks.
+constexpr int64_t kLongColumn = 512;
 
 struct ColumnClass {
   int32_t warps;
@@ -52,7 +57,7 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
   };
   if (splittable(info)) {
     for (int32_t width : widths) {
-      ir::IndexId is_long = kernel.index.less(kernel.index.constant(512), column);
+      ir::IndexId is_long = kernel.index.less(kernel.index.constant(kLongColumn), column);
       Proposal proposal =
           column_proposal(info, contiguous, {8, std::max(1, 16 / width)}, width, Placement::kSplit);
       proposal.schedule.split = split_blocks(info.target);
@@ -82,6 +87,9 @@ std::vector<Proposal> propose_columns(GroupInfo& info, std::vector<std::string>&
   AxisId contiguous = info.axes.parallel.back();
   if (!contiguous_along(info, contiguous) || slides(info)) return {};
   remarks.push_back("columns: lanes along memory, warps along the reduction");
+  if (splittable(info))
+    remarks.push_back(fmt::format("up to {} blocks of columns of more than {} elements are split",
+                                  split_blocks(info.target) / 2, kLongColumn));
   return column_proposals(info, contiguous, info.kernel.index.constant(1));
 }
 

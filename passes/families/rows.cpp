@@ -190,6 +190,9 @@ std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& re
   if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
   if (!contiguous_along(info, info.axes.row.back()) || slides(info)) return {};
   remarks.push_back(what_is_read_once(info));
+  if (splittable(info))
+    remarks.push_back(fmt::format("up to {} rows of more than {} elements are split over blocks",
+                                  split_blocks(info.target) / 2, kLongRow));
   return row_proposals(info, info.kernel.index.constant(1));
 }
 
