@@ -250,8 +250,9 @@ void Emitter::emit_load(const TileOp& op) {
     pointers.push_back(address(op, layout, reg));
     masks.push_back(value_at(op.operands[0], type, reg));
   }
-  Registers otherwise;
-  for (int32_t reg = 0; reg < count; ++reg) otherwise.push_back(value_at(op.operands[1], type, reg));
+  Registers otherwise(count, constant(type.element, 0));
+  for (int32_t reg = 0; reg < count && op.operands.size() > 1; ++reg)
+    otherwise[reg] = value_at(op.operands[1], type, reg);
   for (size_t first = 0; first < pointers.size();) {
     size_t last = first + 1;
     while (last < pointers.size() && masks[last] == masks[first]) ++last;

@@ -146,8 +146,9 @@ struct TileModule {
   // operation needs another. Set by build-nest from the schedule.
   std::vector<Layout> homes;
   // What the variant's guard promises, for analyses: expressions over symbols and a power of two that divides
-  // each, and the byte alignment of tensors' first elements.
+  // each, expressions and the least value of each, and the byte alignment of tensors' first elements.
   std::vector<std::pair<IndexId, int64_t>> divisible;
+  std::vector<std::pair<IndexId, int64_t>> bounded;
   SideTable<Tensor, int64_t> tensor_alignment;
   // Input and result tensors of inout parameters, which are the same memory.
   std::vector<std::pair<TensorId, TensorId>> same_memory;

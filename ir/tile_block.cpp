@@ -309,8 +309,13 @@ bool BlockRunner::run_load(TileOpId id, const TileOp& op, Plan& plan) {
   size_t width = width_of(module_, op.results[0]);
   std::byte* to = data(op.results[0]);
   const std::byte* mask = plan.operands.empty() ? nullptr : at_shape(plan.operands[0], plan.shape);
-  if (mask != nullptr)
-    std::memcpy(to, at_shape(plan.operands[1], plan.shape), values_[op.results[0].index()].size());
+  Bytes& result = values_[op.results[0].index()];
+  if (plan.operands.size() > 1) {
+    std::memcpy(to, at_shape(plan.operands[1], plan.shape), result.size());
+  } else if (mask != nullptr) {
+    // Any value will do, so one that shows where it is used all the same.
+    std::fill(result.begin(), result.end(), kUnwritten);
+  }
   plan.access->begin();
   int64_t length = plan.shape.row_length();
   for (int64_t row = 0; row < plan.shape.rows(); ++row) {
@@ -321,7 +326,7 @@ bool BlockRunner::run_load(TileOpId id, const TileOp& op, Plan& plan) {
       if (int64_t offset = offsets_[i]; offset >= 0) std::memcpy(to, memory.data + offset * width, width);
   }
   if (module_.values[op.results[0]].type.element == ElementType::kBool)
-    for (std::byte& element : values_[op.results[0].index()]) element = std::byte{element != std::byte{0}};
+    for (std::byte& element : result) element = std::byte{element != std::byte{0}};
   return true;
 }
 

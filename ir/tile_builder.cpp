@@ -97,7 +97,8 @@ TileValueId TileBuilder::load(TensorId tensor, std::vector<IndexId> subscripts, 
   op.tensor = tensor;
   op.subscripts = std::move(subscripts);
   if (mask.valid()) {
-    op.operands = {mask, otherwise};
+    op.operands = {mask};
+    if (otherwise.valid()) op.operands.push_back(otherwise);
     for (AxisId axis : union_axes(op.operands)) axes.insert(axis);
   }
   return result(append(std::move(op)), module_.tensors[tensor].element, {axes.begin(), axes.end()});

@@ -38,7 +38,7 @@ class TileBuilder {
   // Body `body` with its arguments replaced; gives the values asked for.
   std::vector<TileValueId> inline_body(const Body& body, std::span<const TileValueId> arguments,
                                        std::span<const ValueId> wanted);
-  // `mask` and `otherwise` are both valid or both invalid.
+  // Without `otherwise` any value will do where the mask is false.
   TileValueId load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask = {},
                    TileValueId otherwise = {});
   TileValueId load(BufferId buffer, std::vector<IndexId> subscripts, ElementType element);

@@ -99,6 +99,7 @@ class ModuleParser {
     if (scanner_.accept("home")) return module_.homes.push_back(layout_use());
     if (scanner_.accept("buffer")) return buffer();
     if (scanner_.accept("divisible")) return divisible();
+    if (scanner_.accept("bounded")) return bounded();
     if (scanner_.accept("tile.kernel")) return kernel();
     scanner_.fail_expected("a part of a module: tensor, tile, layout, tile.kernel, ...");
   }
@@ -306,6 +307,12 @@ class ModuleParser {
     module_.divisible.push_back({of, integer(1, kMaxExtent)});
   }
 
+  void bounded() {
+    IndexId what = expression();
+    scanner_.expect("from");
+    module_.bounded.push_back({what, integer(0, kMaxExtent)});
+  }
+
   // ---- kernels and operations ----
 
   AxisId counted_axis(TileAxis::Kind kind) {
@@ -432,8 +439,7 @@ class ModuleParser {
         access(op);
         if (!scanner_.accept("where")) return;
         op.operands.push_back(operand());
-        scanner_.expect("else");
-        op.operands.push_back(operand());
+        if (scanner_.accept("else")) op.operands.push_back(operand());
         return;
       case Opcode::kStore:
         op.operands.push_back(operand());

@@ -191,6 +191,8 @@ class TilePrinter {
   void facts(std::string& out) const {
     for (auto [expression, by] : module_.divisible)
       out += fmt::format("  divisible {} by {}\n", index(expression), by);
+    for (auto [expression, least] : module_.bounded)
+      out += fmt::format("  bounded {} from {}\n", index(expression), least);
   }
 
   std::string counted(AxisId id) const {
@@ -277,7 +279,8 @@ class TilePrinter {
         return text + " " + index(op.index);
       case Opcode::kLoad:
         text += " " + access(op);
-        if (!op.operands.empty()) text += " where " + operand(0) + " else " + operand(1);
+        if (!op.operands.empty()) text += " where " + operand(0);
+        if (op.operands.size() > 1) text += " else " + operand(1);
         return text;
       case Opcode::kStore:
         text += " " + operand(0) + " -> " + access(op);

@@ -9,6 +9,7 @@
 //     home #0
 //     buffer %tile: f32[32, 32] strides(33, 1) swizzle(2, 3, 0) at 0
 //     divisible N by 4
+//     bounded N from 513
 //     tile.kernel @softmax.0.row1024 threads(128) grid(block_i: M) narrow {
 //       %0 = index k : index[k] #0
 //       %1 = index N : index
@@ -28,7 +29,7 @@
 //
 // A module's text holds all of it: the kernel's axes (`domain`), tile axes, tensors with their roles (those
 // that are no parameters are `local`) and guarded alignments, layouts and homes, shared buffers (`swizzle`
-// gives bits, from and to; `at` the place, once there is one), divisibility and tensors that are
+// gives bits, from and to; `at` the place, once there is one), divisibility, least values and tensors that are
 // `same_memory`. Grid axes stand in the head of their kernel, loop axes with their loop, where `unroll` may
 // follow the count. A layout lists what each bit contributes, `0` where threads hold copies and `i:1 + k:4`
 // where it moves along two axes; registers beyond the bits are the odd rests of the extents. A sum of

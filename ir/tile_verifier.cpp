@@ -95,6 +95,7 @@ class ModuleVerifier {
       symbols_only(expression, "what is divisible");
       if (!is_power(by)) report(fmt::format("the divisor {} is no power of two", by));
     }
+    for (auto [expression, least] : module_.bounded) symbols_only(expression, "what is bounded");
   }
 
   void axes() {

@@ -2,7 +2,8 @@
 //
 // Module:
 //   - Its index pool has not overflowed. Symbols have names, different ones; nothing mentions a fixed one.
-//   - Shapes of tensors, extents of domain axes, counts of grid axes and `divisible` mention symbols only.
+//   - Shapes of tensors, extents of domain axes, counts of grid axes, `divisible` and `bounded` mention symbols
+//     only.
 //   - Tile axes have at least one position. Divisors and alignments are powers of two. Tensors of the same
 //     memory have one type.
 //   - A layout has a position for each of its axes, every register, lane and warp, of extents that are those

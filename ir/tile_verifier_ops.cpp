@@ -217,13 +217,10 @@ class TileOpVerifier {
     if (!element) return;
     if (result(0).element != *element)
       report(fmt::format("gives {} of {}", name(result(0).element), name(*element)));
-    if (!op_.operands.empty() && op_.operands.size() != 2)
-      return report("has a mask and the value elsewhere, or neither");
-    if (!op_.operands.empty()) {
-      mask(0);
-      if (operand(1).element != *element)
-        report(fmt::format("has {} where it is masked, not {}", name(operand(1).element), name(*element)));
-    }
+    if (op_.operands.size() > 2) return report("has a mask and the value elsewhere, and no more");
+    if (!op_.operands.empty()) mask(0);
+    if (op_.operands.size() > 1 && operand(1).element != *element)
+      report(fmt::format("has {} where it is masked, not {}", name(operand(1).element), name(*element)));
     add_operand_axes(axes);
     result_axes(axes);
     for (size_t i = 0; i < op_.operands.size(); ++i) meets(i, result(0));

@@ -51,7 +51,7 @@ int32_t widest(TileModule& module, const TileOp& op) {
     bool whole = width * byte_size(element) <= alignment &&
                  vectors.step(offset) == VectorAnalysis::Step::kUnit && vectors.aligned(offset);
     if (!whole) continue;
-    bool masked = op.operands.size() == 2;
+    bool masked = op.operands.size() > (load ? 0 : 1);
     if (masked && !vectors.uniform(op.operands[load ? 0 : 1])) continue;
     return static_cast<int32_t>(width);
   }

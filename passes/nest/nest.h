@@ -1,6 +1,6 @@
 // The builder behind build-nest. Its parts stand in files of their own: launch.cpp, loops.cpp,
-// reductions.cpp, staging.cpp (copies to shared memory, contractions), kept_rows.cpp (rows in shared memory)
-// and values.cpp (bodies as tiles).
+// reductions.cpp, outside.cpp (identities outside the domain), staging.cpp (copies to shared memory,
+// contractions), kept_rows.cpp (rows in shared memory) and values.cpp (bodies as tiles).
 #pragma once
 
 #include <cstdint>
@@ -94,11 +94,16 @@ class Nest {
                                       std::span<const ir::TileValueId> left,
                                       const std::vector<ir::TileValueId>& right);
   // The lifted states of all results, the identity where the domain or the predicate leaves elements out.
-  // Lets a load give `identity` outside the domain of the masked dimensions of `axes`; false where it cannot.
-  bool load_identity(Context& context, ir::TileValueId value, const ir::Constant& identity,
-                     const std::vector<ir::AxisId>& axes);
-  std::set<uint32_t> masked_dims(Context& context, const std::vector<ir::AxisId>& axes);
   std::vector<ir::TileValueId> masked_lifts(Context& context, ir::TensorOpId id);
+
+  // ---- outside.cpp ----
+  // `value` where the mask, if there is one, is true, and `identity` where it is false: by a select, or by
+  // what the load behind the value gives outside its mask.
+  ir::TileValueId identity_outside(Context& context, ir::TileValueId value, ir::TileValueId mask,
+                                   const ir::Constant& identity);
+  bool load_gives_identity(ir::TileValueId value, ir::TileValueId mask, const ir::Constant& identity);
+  // A constant that is there before everything else of the launch.
+  ir::TileValueId first_constant(const ir::Constant& constant);
 
   // ---- staging.cpp ----
   void build_contraction(Context& main, const Schedule::Contraction& contraction,
@@ -163,8 +168,6 @@ class Nest {
   // What is kept in shared memory, and where, once a loop has brought it there.
   std::vector<RowRead> kept_reads_;
   std::map<std::pair<ir::TensorId, std::vector<ir::IndexId>>, ir::BufferId> kept_buffers_;
-  // Loads whose value outside the domain nobody needs, with the dimensions that mask them.
-  std::map<ir::TileValueId, std::set<uint32_t>> free_outside_;
   // Inside the copy of a staged value, which is then read itself.
   bool in_copy_ = false;
 };

@@ -127,52 +127,10 @@ std::vector<TileValueId> Nest::masked_lifts(Context& context, TensorOpId id) {
   for (const ir::OpOutput& output : op.outputs) {
     for (size_t slot = 0; slot < output.values.size(); ++slot) {
       TileValueId value = body_value(context, id, output.values[slot]);
-      const ir::Constant& identity = output.monoid->identity[slot];
-      bool given = !op.predicate.valid() && load_identity(context, value, identity, op.reduction);
-      if (mask.valid() && !given) {
-        value = context.builder->elementwise(Opcode::kSelect, identity.type,
-                                             {mask, value, constant(context, identity)});
-      }
-      lifts.push_back(value);
+      lifts.push_back(identity_outside(context, value, mask, output.monoid->identity[slot]));
     }
   }
   return lifts;
-}
-
-bool Nest::load_identity(Context& context, TileValueId value, const ir::Constant& identity,
-                         const std::vector<AxisId>& axes) {
-  ir::TileOpId definition = module_.values[value].definition;
-  if (!definition.valid()) return false;
-  ir::Constant wanted = identity;
-  if (module_.ops[definition].op == Opcode::kCast) {
-    // What widens to the identity.
-    value = module_.ops[definition].operands[0];
-    ElementType from = module_.values[value].type.element;
-    if (!is_float(from) || !is_float(identity.type)) return false;
-    bool found = identity.bits == 0;
-    wanted = {from, 0};
-    for (ir::MonoidKind kind : {ir::MonoidKind::kMax, ir::MonoidKind::kMin}) {
-      if (ir::make_monoid(kind, identity.type).identity[0] != identity) continue;
-      wanted = ir::make_monoid(kind, from).identity[0];
-      found = true;
-    }
-    if (!found) return false;
-  }
-  auto free = free_outside_.find(value);
-  if (free == free_outside_.end()) return false;
-  std::set<uint32_t> needed = masked_dims(context, axes);
-  if (!std::includes(free->second.begin(), free->second.end(), needed.begin(), needed.end())) return false;
-  // Before everything else, so that it is there when the load is made.
-  ir::TileOp op;
-  op.op = Opcode::kConst;
-  op.bits = wanted.bits;
-  ir::TileOpId constant = module_.ops.add(std::move(op));
-  std::vector<ir::TileOpId>& first = module_.regions[module_.kernels.back().body].ops;
-  first.insert(first.begin(), constant);
-  TileValueId otherwise = context.builder->result(constant, wanted.type, {});
-  module_.ops[module_.values[value].definition].operands[1] = otherwise;
-  free_outside_.erase(free);
-  return true;
 }
 
 }  // namespace tenon::passes

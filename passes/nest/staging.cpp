@@ -91,10 +91,7 @@ Nest::StagedTile Nest::copy_tile(Context& context, const StagedRead& staged) {
   for (const StagedRead::Factor& factor : staged.factors)
     for (AxisId axis : schedule_.dims[factor.dim].axes) domain.push_back(axis);
   ElementType element = op.body.type(value);
-  TileValueId mask = domain_mask(copy, domain);
-  if (mask.valid() && !load_identity(copy, tile, {element, 0}, domain)) {
-    tile = builder.elementwise(Opcode::kSelect, element, {mask, tile, constant(copy, {element, 0})});
-  }
+  tile = identity_outside(copy, tile, domain_mask(copy, domain), {element, 0});
   ir::Buffer buffer;
   buffer.name = "shared_" + std::to_string(module_.buffers.size());
   buffer.element = element;

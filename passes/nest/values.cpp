@@ -61,21 +61,15 @@ TileValueId Nest::both(Context& context, TileValueId a, TileValueId b) {
   return context.builder->elementwise(Opcode::kAnd, ElementType::kBool, {a, b});
 }
 
-std::set<uint32_t> Nest::masked_dims(Context& context, const std::vector<AxisId>& axes) {
-  std::set<uint32_t> dims;
+TileValueId Nest::domain_mask(Context& context, const std::vector<AxisId>& axes) {
+  TileValueId mask;
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
     const std::vector<AxisId>& own = schedule_.dims[d].axes;
     bool used = std::any_of(own.begin(), own.end(), [&](AxisId axis) {
       return std::find(axes.begin(), axes.end(), axis) != axes.end();
     });
-    if (used && dim_position(context, d) && overruns(d)) dims.insert(d);
+    if (used && dim_position(context, d) && overruns(d)) mask = both(context, mask, dim_mask(context, d));
   }
-  return dims;
-}
-
-TileValueId Nest::domain_mask(Context& context, const std::vector<AxisId>& axes) {
-  TileValueId mask;
-  for (uint32_t d : masked_dims(context, axes)) mask = both(context, mask, dim_mask(context, d));
   return mask;
 }
 
@@ -195,13 +189,10 @@ TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
   if (predicated) {
     mask = both(where, mask, body_value(where, id, read.operands[0]));
     otherwise = body_value(where, id, read.operands[1]);
-  } else if (mask.valid()) {
-    otherwise = constant(where, {read.type, 0});
   }
   TileValueId result = where.builder->load(read.tensor, std::move(subscripts), mask, otherwise);
   if (!predicated) {
     where.loads[key] = result;
-    if (mask.valid()) free_outside_[result] = masked_dims(where, axes);
     keep(where, read, result);
   }
   return result;

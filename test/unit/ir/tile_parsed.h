@@ -59,6 +59,7 @@ inline constexpr const char* kTileText = R"(tile.module @good<M, N = 64, n: scal
   buffer %other: i8[16, 4] strides(4, 1) swizzle(2, 2, 0) at 4224
   divisible M by 4
   divisible M / 4 by 2
+  bounded 2 * M from 33
   tile.kernel @good.main threads(64) grid(block_i: (M + 3) / 4, part: 2) narrow {
     %0 = index 4 * block_i + i.1 : index[i.1] #2
     %1 = index M : index
