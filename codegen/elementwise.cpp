@@ -1,10 +1,12 @@
 #include "codegen/emitter.h"
 #include "codegen/math/expand.h"
 #include "codegen/math_builder.h"
+#include "passes/analysis/index_bounds.h"
 #include "support/check.h"
 
 namespace tenon::codegen {
 
+using ir::IndexId;
 using ir::Opcode;
 using ir::TileOp;
 using ir::TypeRule;
@@ -53,9 +55,15 @@ Registers Emitter::emit_index_compare(const TileOp& op) {
   llvm::Type* wider = index_type(a)->isIntegerTy(32) ? index_type(b) : index_type(a);
   Registers registers;
   std::map<std::pair<llvm::Value*, llvm::Value*>, llvm::Value*> known;
+  std::optional<IndexId> margin =
+      module_.bounded.empty() ? std::nullopt : passes::margin(module_.index, op.op, a, b);
   for (int32_t reg = 0; reg < register_count(op.results[0]); ++reg) {
     // Within a vector all elements compare alike.
     int32_t first = reg - reg % op.vector;
+    if (margin && is_nonnegative(*margin, layout, first)) {
+      registers.push_back(b_.getTrue());
+      continue;
+    }
     llvm::Value* x = to_type(emit_index(a, layout, first), wider);
     llvm::Value* y = to_type(emit_index(b, layout, first), wider);
     llvm::Value*& result = known[{x, y}];
@@ -63,6 +71,21 @@ Registers Emitter::emit_index_compare(const TileOp& op) {
     registers.push_back(result);
   }
   return registers;
+}
+
+bool Emitter::is_nonnegative(IndexId expression, const ir::Layout* layout, int32_t reg) {
+  auto least =
+      passes::least_value(module_, expression, [&](ir::AxisId axis) -> std::optional<passes::Interval> {
+        if (layout == nullptr || !layout->has(axis)) return std::nullopt;
+        // Threads add bits of the position, or flip some that the register sets.
+        int64_t bits = 0;
+        for (unsigned bit = 0; bit < ir::kLaneBits; ++bit) bits |= layout->lane_basis(bit, axis);
+        for (unsigned bit = 0; (1 << bit) < layout->warp_count(); ++bit)
+          bits |= layout->warp_basis(bit, axis);
+        int64_t offset = layout->register_offset(reg, axis);
+        return passes::Interval{offset & ~bits, offset | bits};
+      });
+  return least && *least >= 0;
 }
 
 llvm::Value* Emitter::emit_scalar(Opcode opcode, ElementType type, ElementType operand_type,

@@ -128,6 +128,8 @@ class Emitter {
   llvm::Value* emit_compare(ir::Opcode opcode, ElementType operand_type, llvm::Value* a, llvm::Value* b);
   // A comparison of two index expressions, in the narrow type where both fit.
   Registers emit_index_compare(const ir::TileOp& op);
+  // Whether the expression is at least 0 in one register of all threads, by what the guard promises.
+  bool is_nonnegative(ir::IndexId expression, const ir::Layout* layout, int32_t reg);
   llvm::Value* emit_integer_division(ElementType type, llvm::Value* a, llvm::Value* b, bool remainder);
   llvm::Value* emit_shift(ir::Opcode opcode, ElementType type, llvm::Value* value, ElementType count_type,
                           llvm::Value* count);

@@ -17,6 +17,11 @@ namespace {
 constexpr unsigned kGlobal = 1;
 constexpr unsigned kShared = 3;
 
+bool is_true(llvm::Value* mask) {
+  auto* constant = llvm::dyn_cast_or_null<llvm::ConstantInt>(mask);
+  return constant != nullptr && constant->isOne();
+}
+
 }  // namespace
 
 llvm::Value* Emitter::shared_pointer(int64_t offset) {
@@ -256,6 +261,13 @@ void Emitter::emit_load(const TileOp& op) {
   for (size_t first = 0; first < pointers.size();) {
     size_t last = first + 1;
     while (last < pointers.size() && masks[last] == masks[first]) ++last;
+    if (is_true(masks[first])) {
+      for (; first < last; ++first) {
+        Registers part = load_vector(op, pointers[first], width);
+        registers.insert(registers.end(), part.begin(), part.end());
+      }
+      continue;
+    }
     llvm::BasicBlock* before = b_.GetInsertBlock();
     Registers loaded;
     llvm::BasicBlock* inside = nullptr;
@@ -316,7 +328,7 @@ void Emitter::emit_store(const TileOp& op) {
   for (int32_t reg = 0; reg < count; reg += width) {
     pointers.push_back(address(op, layout, reg));
     llvm::Value* mask = op.operands.size() < 2 ? nullptr : value_at(op.operands[1], type, reg);
-    masks.push_back(mask);
+    masks.push_back(is_true(mask) ? nullptr : mask);
     for (int32_t i = 0; i < width; ++i) value_at(op.operands[0], type, reg + i);
   }
   for (size_t first = 0; first < pointers.size();) {
@@ -327,9 +339,14 @@ void Emitter::emit_store(const TileOp& op) {
       condition = acts;
     else if (acts != nullptr)
       condition = b_.CreateAnd(condition, acts);
-    branch_around(condition, [&] {
+    auto store_all = [&] {
       for (size_t i = first; i < last; ++i) store(static_cast<int32_t>(i) * width, pointers[i]);
-    });
+    };
+    if (condition == nullptr) {
+      store_all();
+    } else {
+      branch_around(condition, store_all);
+    }
     first = last;
   }
 }

@@ -43,6 +43,7 @@ ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, con
   }
   for (ir::TileKernel& launch : module.kernels) launch.narrow_index = variant.narrow_index;
   module.divisible = variant.divisible;
+  module.bounded = variant.bounded;
   for (const auto& [tensor, bytes] : variant.aligned) module.tensor_alignment[tensor] = bytes;
   // A variant's own workspace starts where every access may.
   for (uint32_t own = kernel.tensors.size(); own < module.tensors.size(); ++own)

@@ -102,7 +102,7 @@ IndexId narrow_guard(const GroupInfo& info) {
   return guard;
 }
 
-// Adds what the proposal says about divisibility to its guard.
+// Adds what the proposal says about divisibility and least values to its guard.
 IndexId full_guard(ir::Kernel& kernel, const Proposal& proposal) {
   ir::IndexPool& pool = kernel.index;
   IndexId guard = proposal.guard;
@@ -110,6 +110,8 @@ IndexId full_guard(ir::Kernel& kernel, const Proposal& proposal) {
     IndexId rest = pool.floor_mod(expression, pool.constant(by));
     guard = pool.logical_and(guard, pool.equal(rest, pool.constant(0)));
   }
+  for (const auto& [expression, least] : proposal.bounded)
+    guard = pool.logical_and(guard, pool.less_equal(pool.constant(least), expression));
   return guard;
 }
 
@@ -147,8 +149,8 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
     IndexId guard = kernel.index.logical_and(narrow, full_guard(kernel, proposal));
     if (kernel.index.is_constant(guard, 0) || unreachable(guard, proposal)) continue;
     complete = kernel.index.is_constant(guard, 1) && proposal.aligned.empty();
-    step.variants.push_back(
-        {proposal.name, proposal.schedule, guard, proposal.aligned, proposal.divisible, true});
+    step.variants.push_back({proposal.name, proposal.schedule, guard, proposal.aligned, proposal.divisible,
+                             proposal.bounded, true});
   }
   if (complete) return step;
   // With 64-bit coordinates the last proposal takes what is left; before it come those that split, without
@@ -158,8 +160,8 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
     IndexId guard = full_guard(kernel, proposal);
     bool taken = kernel.index.is_constant(guard, 0) || unreachable(guard, proposal);
     if (last || (proposal.schedule.splits() && !taken))
-      step.variants.push_back(
-          {proposal.name + ".wide", proposal.schedule, guard, proposal.aligned, proposal.divisible, false});
+      step.variants.push_back({proposal.name + ".wide", proposal.schedule, guard, proposal.aligned,
+                               proposal.divisible, proposal.bounded, false});
   }
   return step;
 }

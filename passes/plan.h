@@ -29,6 +29,8 @@ struct VariantPlan {
   std::vector<std::pair<ir::TensorId, int64_t>> aligned;
   // What the guard says about divisibility, by powers of two.
   std::vector<std::pair<ir::IndexId, int64_t>> divisible;
+  // What it says about least values.
+  std::vector<std::pair<ir::IndexId, int64_t>> bounded;
   // The guard says that coordinates and byte offsets fit 31 bits.
   bool narrow_index = false;
 };

@@ -46,7 +46,9 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
   std::vector<int32_t> widths = {1};
   if (vectors.width > 1) widths.insert(widths.begin(), vectors.width);
   std::vector<Proposal> proposals;
-  auto add = [&](Proposal proposal, std::string name, int32_t width, ir::IndexId condition) {
+  auto add = [&](Proposal proposal, std::string name, int32_t width, ir::IndexId condition,
+                 int64_t least = 0) {
+    if (least > 0) proposal.bounded.push_back({column, least});
     proposal.name = std::move(name) + (width > 1 ? ".vector" : "");
     proposal.guard = kernel.index.logical_and(guard, condition);
     if (width > 1) {
@@ -67,12 +69,16 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
   }
   for (int32_t width : widths) {
     if (variety == Variety::kFew) break;
+    // What the class before takes, under the same conditions.
+    int64_t taken = 0;
     for (ColumnClass column_class :
          {ColumnClass{4, 8 / width}, ColumnClass{8, 32 / width}, ColumnClass{32, 32 / width}}) {
       if (column_class.repeat < 1) continue;
       Proposal proposal = column_proposal(info, contiguous, column_class, width, Placement::kFit);
       int64_t tile = proposal.schedule.dims[1].tile();
-      add(std::move(proposal), "column" + std::to_string(tile), width, at_most(kernel, column, tile));
+      add(std::move(proposal), "column" + std::to_string(tile), width, at_most(kernel, column, tile),
+          taken == 0 ? 0 : taken + 1);
+      taken = tile;
     }
   }
   for (int32_t width : widths)

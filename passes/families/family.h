@@ -37,6 +37,9 @@ struct Proposal {
   Schedule schedule;
   ir::IndexId guard;
   std::vector<std::pair<ir::IndexId, int64_t>> divisible;
+  // Expressions over symbols and the least value of each: it excludes sizes that an earlier proposal takes,
+  // so that fewer positions need a mask.
+  std::vector<std::pair<ir::IndexId, int64_t>> bounded;
   std::vector<std::pair<ir::TensorId, int64_t>> aligned;
 };
 

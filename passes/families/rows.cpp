@@ -147,7 +147,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
   std::vector<int32_t> widths = {1};
   if (vectors.width > 1) widths.insert(widths.begin(), vectors.width);
   std::vector<Proposal> proposals;
-  auto add = [&](std::string_view name, Schedule schedule, ir::IndexId condition) {
+  auto add = [&](std::string_view name, Schedule schedule, ir::IndexId condition, int64_t least = 0) {
     bool vector = schedule.dims[0].vector > 1;
     Proposal proposal;
     proposal.name = fmt::format("{}{}", name, vector ? ".vector" : "");
@@ -155,6 +155,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
     proposal.guard = kernel.index.logical_and(guard, condition);
     if (vector) proposal.divisible = vectors.divisible;
     if (vector) proposal.aligned = vectors.aligned;
+    if (least > 0) proposal.bounded.push_back({row, least});
     proposals.push_back(std::move(proposal));
   };
   if (splittable(info)) {
@@ -167,10 +168,13 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
     }
   }
   for (int32_t width : widths) {
+    // The class before takes shorter rows, under the same conditions.
+    int64_t least = 0;
     for (const RowClass& row_class : row_classes(info, width, variety)) {
       int64_t most = row_class.length(width);
       add(fmt::format("row{}", most), row_schedule(info, row_class, width, Placement::kFit),
-          at_most(kernel, row, most));
+          at_most(kernel, row, most), least);
+      least = most + 1;
     }
   }
   for (int32_t width : widths) {
