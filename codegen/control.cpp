@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/emitter.h"
+#include "passes/analysis/masks.h"
 #include "support/check.h"
 
 namespace tenon::codegen {
@@ -135,6 +136,8 @@ void Emitter::emit_op(TileOpId id) {
     case Opcode::kLoop:
       if (op.unroll) {
         emit_unrolled(op);
+      } else if (passes::runs_at_most_once(module_, op)) {
+        emit_conditional(op);
       } else {
         emit_loop(op);
       }
@@ -150,18 +153,29 @@ void Emitter::emit_op(TileOpId id) {
   }
 }
 
+std::vector<Registers> Emitter::initial(const TileOp& loop) {
+  const std::vector<TileValueId>& arguments = module_.regions[loop.regions[0]].arguments;
+  std::vector<Registers> values(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (int32_t reg = 0; reg < register_count(arguments[i]); ++reg)
+      values[i].push_back(value_at(loop.operands[i], module_.values[arguments[i]].type, reg));
+  return values;
+}
+
+std::vector<Registers> Emitter::next(const TileOp& loop) {
+  const std::vector<TileValueId>& arguments = module_.regions[loop.regions[0]].arguments;
+  std::vector<Registers> values(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i)
+    for (int32_t reg = 0; reg < register_count(arguments[i]); ++reg)
+      values[i].push_back(value_at(yielded(loop.regions[0])[i], module_.values[arguments[i]].type, reg));
+  return values;
+}
+
 void Emitter::emit_loop(const TileOp& op) {
   const ir::Region& region = module_.regions[op.regions[0]];
   llvm::Type* type = kernel_.narrow_index ? b_.getInt32Ty() : b_.getInt64Ty();
   llvm::Value* count = to_type(emit_index(module_.axes[op.axis].count, nullptr, 0), type);
-  std::vector<Registers> initial;
-  for (size_t i = 0; i < op.operands.size(); ++i) {
-    const ir::TileType& at = module_.values[region.arguments[i]].type;
-    Registers registers;
-    for (int32_t reg = 0; reg < register_count(region.arguments[i]); ++reg)
-      registers.push_back(value_at(op.operands[i], at, reg));
-    initial.push_back(std::move(registers));
-  }
+  std::vector<Registers> first = initial(op);
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* body = llvm::BasicBlock::Create(context_, "loop", function_);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "after", function_);
@@ -172,10 +186,10 @@ void Emitter::emit_loop(const TileOp& op) {
   counter->addIncoming(llvm::ConstantInt::get(type, 0), before);
   axis_values_[op.axis] = counter;
   std::vector<std::vector<llvm::PHINode*>> carried;
-  for (size_t i = 0; i < initial.size(); ++i) {
+  for (size_t i = 0; i < first.size(); ++i) {
     Registers registers;
     carried.emplace_back();
-    for (llvm::Value* value : initial[i]) {
+    for (llvm::Value* value : first[i]) {
       carried.back().push_back(b_.CreatePHI(value->getType(), 2));
       carried.back().back()->addIncoming(value, before);
       registers.push_back(carried.back().back());
@@ -184,14 +198,7 @@ void Emitter::emit_loop(const TileOp& op) {
   }
   scopes_.emplace_back();
   emit_region(op.regions[0]);
-  std::vector<Registers> next;
-  for (size_t i = 0; i < initial.size(); ++i) {
-    const ir::TileType& at = module_.values[region.arguments[i]].type;
-    Registers registers;
-    for (size_t reg = 0; reg < initial[i].size(); ++reg)
-      registers.push_back(value_at(yielded(op.regions[0])[i], at, static_cast<int32_t>(reg)));
-    next.push_back(std::move(registers));
-  }
+  std::vector<Registers> last = next(op);
   scopes_.pop_back();
   llvm::Value* following = b_.CreateAdd(counter, llvm::ConstantInt::get(type, 1), "", true, true);
   llvm::BasicBlock* latch = b_.GetInsertBlock();
@@ -199,16 +206,43 @@ void Emitter::emit_loop(const TileOp& op) {
   b_.CreateCondBr(b_.CreateICmpSLT(following, count), body, after);
 
   b_.SetInsertPoint(after);
-  for (size_t i = 0; i < initial.size(); ++i) {
+  for (size_t i = 0; i < first.size(); ++i) {
     Registers registers;
-    for (size_t reg = 0; reg < initial[i].size(); ++reg) {
-      carried[i][reg]->addIncoming(next[i][reg], latch);
-      llvm::PHINode* result = b_.CreatePHI(next[i][reg]->getType(), 2);
-      result->addIncoming(initial[i][reg], before);
-      result->addIncoming(next[i][reg], latch);
+    for (size_t reg = 0; reg < first[i].size(); ++reg) {
+      carried[i][reg]->addIncoming(last[i][reg], latch);
+      llvm::PHINode* result = b_.CreatePHI(last[i][reg]->getType(), 2);
+      result->addIncoming(first[i][reg], before);
+      result->addIncoming(last[i][reg], latch);
       registers.push_back(result);
     }
     set(op.results[i], std::move(registers));
+  }
+}
+
+void Emitter::emit_conditional(const TileOp& op) {
+  const ir::Region& region = module_.regions[op.regions[0]];
+  std::vector<Registers> carried = initial(op);
+  llvm::Value* condition = emit_condition(module_.axes[op.axis].count, nullptr, 0);
+  axis_values_[op.axis] = llvm::ConstantInt::get(kernel_.narrow_index ? b_.getInt32Ty() : b_.getInt64Ty(), 0);
+  for (size_t i = 0; i < carried.size(); ++i) set(region.arguments[i], carried[i]);
+  llvm::BasicBlock* before = b_.GetInsertBlock();
+  llvm::BasicBlock* end = nullptr;
+  std::vector<Registers> changed;
+  branch_around(condition, [&] {
+    scopes_.emplace_back();
+    emit_region(op.regions[0]);
+    changed = next(op);
+    scopes_.pop_back();
+    end = b_.GetInsertBlock();
+  });
+  for (size_t i = 0; i < carried.size(); ++i) {
+    for (size_t reg = 0; reg < carried[i].size(); ++reg) {
+      llvm::PHINode* result = b_.CreatePHI(carried[i][reg]->getType(), 2);
+      result->addIncoming(carried[i][reg], before);
+      result->addIncoming(changed[i][reg], end);
+      carried[i][reg] = result;
+    }
+    set(op.results[i], std::move(carried[i]));
   }
 }
 
@@ -217,24 +251,13 @@ void Emitter::emit_unrolled(const TileOp& op) {
   auto count = module_.index.as_constant(module_.axes[op.axis].count);
   TENON_CHECK(count.has_value(), "an unrolled loop has a constant count");
   llvm::Type* type = kernel_.narrow_index ? b_.getInt32Ty() : b_.getInt64Ty();
-  std::vector<Registers> carried;
-  for (size_t i = 0; i < op.operands.size(); ++i) {
-    const ir::TileType& at = module_.values[region.arguments[i]].type;
-    Registers registers;
-    for (int32_t reg = 0; reg < register_count(region.arguments[i]); ++reg)
-      registers.push_back(value_at(op.operands[i], at, reg));
-    carried.push_back(std::move(registers));
-  }
+  std::vector<Registers> carried = initial(op);
   for (int64_t iteration = 0; iteration < *count; ++iteration) {
     axis_values_[op.axis] = llvm::ConstantInt::get(type, iteration);
     for (size_t i = 0; i < carried.size(); ++i) set(region.arguments[i], carried[i]);
     scopes_.emplace_back();
     emit_region(op.regions[0]);
-    for (size_t i = 0; i < carried.size(); ++i) {
-      const ir::TileType& at = module_.values[region.arguments[i]].type;
-      for (size_t reg = 0; reg < carried[i].size(); ++reg)
-        carried[i][reg] = value_at(yielded(op.regions[0])[i], at, static_cast<int32_t>(reg));
-    }
+    carried = next(op);
     scopes_.pop_back();
   }
   for (size_t i = 0; i < carried.size(); ++i) set(op.results[i], std::move(carried[i]));

@@ -40,6 +40,11 @@ class Emitter {
   void emit_op(ir::TileOpId id);
   void emit_loop(const ir::TileOp& op);
   void emit_unrolled(const ir::TileOp& op);
+  // A loop that runs once or not at all.
+  void emit_conditional(const ir::TileOp& op);
+  // What a loop carries into its first iteration; what its region yields.
+  std::vector<Registers> initial(const ir::TileOp& loop);
+  std::vector<Registers> next(const ir::TileOp& loop);
   void emit_mma(const ir::TileOp& op);
   // The entry with its parameters, around the code of the draft, which has none.
   void finish_function(llvm::Function* draft);
@@ -65,6 +70,8 @@ class Emitter {
   // thread's position plus the register's offset in `layout`; `layout` may be null where no tile axis is
   // mentioned.
   llvm::Value* emit_index(ir::IndexId index, const ir::Layout* layout, int32_t reg);
+  // Whether the expression is not 0.
+  llvm::Value* emit_condition(ir::IndexId condition, const ir::Layout* layout, int32_t reg);
   llvm::Value* emit_index_atom(ir::IndexId atom, const ir::Layout* layout, int32_t reg);
   llvm::Value* emit_division(const ir::IndexNode& node, const ir::Layout* layout, int32_t reg,
                              llvm::Type* type);

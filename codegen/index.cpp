@@ -246,12 +246,32 @@ llvm::Value* Emitter::emit_index(IndexId index, const ir::Layout* layout, int32_
   return scopes_.back().parts[key] = value;
 }
 
+llvm::Value* Emitter::emit_condition(IndexId condition, const ir::Layout* layout, int32_t reg) {
+  const IndexNode node = module_.index[condition];
+  llvm::Type* type = index_type(condition);
+  auto operand = [&](IndexId id) { return to_type(emit_index(id, layout, reg), type); };
+  auto holds = [&](IndexId id) { return emit_condition(id, layout, reg); };
+  if (is_host(condition)) return b_.CreateICmpNE(host_value(condition), llvm::ConstantInt::get(type, 0));
+  switch (node.kind) {
+    case IndexKind::kLess:
+      return b_.CreateICmpSLT(operand(node.a), operand(node.b));
+    case IndexKind::kEqual:
+      return b_.CreateICmpEQ(operand(node.a), operand(node.b));
+    case IndexKind::kAnd:
+      return b_.CreateAnd(holds(node.a), holds(node.b));
+    case IndexKind::kOr:
+      return b_.CreateOr(holds(node.a), holds(node.b));
+    case IndexKind::kNot:
+      return b_.CreateNot(holds(node.a));
+    default:
+      return b_.CreateICmpNE(operand(condition), llvm::ConstantInt::get(type, 0));
+  }
+}
+
 llvm::Value* Emitter::emit_index_atom(IndexId atom, const ir::Layout* layout, int32_t reg) {
   const IndexNode node = module_.index[atom];
   llvm::Type* type = index_type(atom);
   auto operand = [&](IndexId id) { return to_type(emit_index(id, layout, reg), type); };
-  auto truth = [&](llvm::Value* condition) { return b_.CreateZExt(condition, type); };
-  auto holds = [&](IndexId id) { return b_.CreateICmpNE(operand(id), llvm::ConstantInt::get(type, 0)); };
   switch (node.kind) {
     case IndexKind::kValue: {
       TileValueId value(node.reference);
@@ -267,15 +287,11 @@ llvm::Value* Emitter::emit_index_atom(IndexId atom, const ir::Layout* layout, in
     case IndexKind::kMax:
       return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, operand(node.a), operand(node.b));
     case IndexKind::kLess:
-      return truth(b_.CreateICmpSLT(operand(node.a), operand(node.b)));
     case IndexKind::kEqual:
-      return truth(b_.CreateICmpEQ(operand(node.a), operand(node.b)));
     case IndexKind::kAnd:
-      return truth(b_.CreateAnd(holds(node.a), holds(node.b)));
     case IndexKind::kOr:
-      return truth(b_.CreateOr(holds(node.a), holds(node.b)));
     case IndexKind::kNot:
-      return truth(b_.CreateNot(holds(node.a)));
+      return b_.CreateZExt(emit_condition(atom, layout, reg), type);
     case IndexKind::kPolynomial:
     case IndexKind::kSymbol:
     case IndexKind::kAxis:

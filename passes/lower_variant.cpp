@@ -16,8 +16,8 @@ namespace {
 // Bytes of the widest access to memory.
 constexpr int64_t kWidestAccess = 16;
 
-constexpr std::array<std::string_view, 5> kTilePasses = {
-    "fuse-products", "assign-layouts", "vectorize", "allocate-shared", "place-barriers",
+constexpr std::array<std::string_view, 6> kTilePasses = {
+    "bound-loops", "fuse-products", "assign-layouts", "vectorize", "allocate-shared", "place-barriers",
 };
 
 void check(const ir::TileModule& module, std::string_view pass) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/analysis/masks.h"
 #include "passes/analysis/private_buffers.h"
 
 namespace tenon::passes {
@@ -49,7 +50,8 @@ class BarrierPlacement {
         if (insert) ops.push_back(new_barrier());
       }
       for (ir::RegionId inner : std::vector(module_.ops[id].regions)) {
-        if (module_.ops[id].op == ir::Opcode::kLoop) {
+        const ir::TileOp& op = module_.ops[id];
+        if (op.op == ir::Opcode::kLoop && !runs_at_most_once(module_, op)) {
           // What one iteration leaves is pending when the next begins.
           Pending around = pending;
           walk(inner, around, false);

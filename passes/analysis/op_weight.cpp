@@ -14,24 +14,6 @@ constexpr uint64_t kExpensive = 8;
 constexpr uint64_t kExpansion = 20;
 constexpr uint64_t kMost = uint64_t{1} << 32;
 
-uint64_t weight_of(const ir::Instruction& instruction) {
-  switch (instruction.op) {
-    case Opcode::kConst:
-    case Opcode::kIndex:
-    case Opcode::kArg:
-      return 0;
-    case Opcode::kDiv:
-    case Opcode::kRem:
-      return instruction.approx ? 2 : kExpensive;
-    case Opcode::kSqrt:
-      return instruction.approx ? 2 : kExpensive;
-    default:
-      break;
-  }
-  if (ir::row(instruction.op).rule != ir::TypeRule::kFunction) return 1;
-  return tenon::row(ir::function_of(instruction.op)).ulp <= 0.5 ? 1 : kExpansion;
-}
-
 bool is_result(const ir::Kernel& kernel, ir::TensorOpId op) {
   const std::vector<ir::OpOutput>& outputs = kernel.ops[op].outputs;
   return std::any_of(outputs.begin(), outputs.end(), [&](const ir::OpOutput& output) {
@@ -41,6 +23,24 @@ bool is_result(const ir::Kernel& kernel, ir::TensorOpId op) {
 
 }  // namespace
 
+uint64_t weight_of(Opcode op, bool approx) {
+  switch (op) {
+    case Opcode::kConst:
+    case Opcode::kIndex:
+    case Opcode::kArg:
+      return 0;
+    case Opcode::kDiv:
+    case Opcode::kRem:
+      return approx ? 2 : kExpensive;
+    case Opcode::kSqrt:
+      return approx ? 2 : kExpensive;
+    default:
+      break;
+  }
+  if (ir::row(op).rule != ir::TypeRule::kFunction) return 1;
+  return tenon::row(ir::function_of(op)).ulp <= 0.5 ? 1 : kExpansion;
+}
+
 SideTable<ir::TensorOp, OpWeight> op_weights(const ir::Kernel& kernel) {
   SideTable<ir::TensorOp, OpWeight> weights(kernel.ops.size());
   SideTable<ir::Tensor, ir::TensorOpId> defined_by = ir::defining_ops(kernel);
@@ -49,7 +49,7 @@ SideTable<ir::TensorOp, OpWeight> op_weights(const ir::Kernel& kernel) {
     OpWeight& weight = weights[ir::TensorOpId(i)];
     std::set<ir::TensorOpId> producers;
     for (const ir::Instruction& instruction : op.body) {
-      uint64_t cost = weight_of(instruction);
+      uint64_t cost = weight_of(instruction.op, instruction.approx);
       weight.own += cost;
       weight.expensive = weight.expensive || cost >= kExpensive;
       if (instruction.tensor.valid() && defined_by[instruction.tensor].valid())

@@ -18,6 +18,9 @@ struct OpWeight {
   bool reads_reduction = false;
 };
 
+// Instructions of a scalar operation of this kind, roughly.
+uint64_t weight_of(ir::Opcode op, bool approx);
+
 // For each operation, in an ungrouped kernel.
 SideTable<ir::TensorOp, OpWeight> op_weights(const ir::Kernel& kernel);
 

@@ -53,11 +53,17 @@ std::vector<RowClass> row_classes(GroupInfo& info, int32_t vector, Variety varie
   if (variety == Variety::kFew) return {{32, 1, most}};
   if (vector == 1) return {{32, 1, 1}, {32, 1, 8}, {32, 1, 32}, {32, 8, 16}, {32, 8, 32}, {32, 16, 32}};
   std::vector<RowClass> classes = {{8, 1, 1}, {16, 1, 1}, {32, 1, 1}};
-  for (int32_t repeat = 2; repeat <= most; repeat *= 2) classes.push_back({32, 1, repeat});
-  for (RowClass next :
-       {RowClass{32, 4, most / 2}, RowClass{32, 8, most / 2}, RowClass{32, 8, most}, RowClass{32, 16, most}})
-    if (next.repeat > 0) classes.push_back(next);
-  if (is_light(info)) classes.push_back({32, 32, most});
+  // Of repeats by four also three, so that a thread masks a quarter of its vectors at most.
+  auto add = [&](int32_t warps, int32_t repeat) {
+    if (repeat % 4 == 0) classes.push_back({32, warps, repeat / 4 * 3});
+    if (repeat > 0) classes.push_back({32, warps, repeat});
+  };
+  for (int32_t repeat = 2; repeat <= most; repeat *= 2) add(1, repeat);
+  add(4, most / 2);
+  add(8, most / 2);
+  add(8, most);
+  add(16, most);
+  if (is_light(info)) add(32, most);
   return classes;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ir/scalar_eval.h"
+#include "passes/analysis/masks.h"
 #include "passes/nest/nest.h"
 
 namespace tenon::passes {
@@ -73,23 +74,6 @@ class LoadFunction {
   std::vector<TileOpId> chain_;
   bool valid_ = false;
 };
-
-// The masks that a mask joins.
-std::set<TileValueId> conjuncts(const ir::TileModule& module, TileValueId mask) {
-  std::set<TileValueId> all;
-  std::vector<TileValueId> work{mask};
-  while (!work.empty()) {
-    TileValueId next = work.back();
-    work.pop_back();
-    TileOpId id = module.values[next].definition;
-    if (id.valid() && module.ops[id].op == Opcode::kAnd) {
-      work.insert(work.end(), module.ops[id].operands.begin(), module.ops[id].operands.end());
-    } else {
-      all.insert(next);
-    }
-  }
-  return all;
-}
 
 bool implies(const ir::TileModule& module, TileValueId mask, TileValueId other) {
   std::set<TileValueId> strong = conjuncts(module, mask);

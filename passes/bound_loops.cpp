@@ -1,0 +1,342 @@
+#include "passes/bound_loops.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "passes/analysis/index_bounds.h"
+#include "passes/analysis/index_limits.h"
+#include "passes/analysis/masks.h"
+#include "passes/analysis/op_weight.h"
+#include "passes/region_copy.h"
+
+namespace tenon::passes {
+namespace {
+
+using ir::AxisId;
+using ir::IndexId;
+using ir::IndexKind;
+using ir::Opcode;
+using ir::RegionId;
+using ir::TileAxis;
+using ir::TileOp;
+using ir::TileOpId;
+using ir::TileValueId;
+
+constexpr uint64_t kHeaviestLoop = 600;
+constexpr uint64_t kHeaviestLine = 200;
+// Different bounds of a loop, or conditions on a block, that are tested.
+constexpr size_t kMostConditions = 4;
+// Coefficients beyond that are nobody's tiles.
+constexpr int64_t kLargestCoefficient = int64_t{1} << 31;
+
+// The part of a loop in which the comparisons `truths` hold.
+struct Core {
+  IndexId from;
+  // Exclusive.
+  IndexId to;
+  std::set<TileValueId> truths;
+};
+
+class LoopBounding {
+ public:
+  LoopBounding(ir::TileModule& module, const ir::TileKernel& kernel) : module_(module), kernel_(kernel) {}
+
+  void run() {
+    std::set<AxisId> around;
+    bool changed = split_loops(kernel_.body, around);
+    if (!changed) changed = split_launch();
+    if (changed) remove_unused(module_, kernel_.body);
+  }
+
+ private:
+  ir::IndexPool& pool() { return module_.index; }
+
+  // ---- what a region holds ----
+
+  // Instructions of a thread; none where the region may not be written twice.
+  std::optional<uint64_t> weight(RegionId region, bool straight) const {
+    uint64_t sum = 0;
+    for (TileOpId id : module_.regions[region].ops) {
+      const TileOp& op = module_.ops[id];
+      if (op.op == Opcode::kMma || op.unroll) return std::nullopt;
+      if (straight && (op.op == Opcode::kLoop || op.op == Opcode::kTileReduce)) return std::nullopt;
+      for (RegionId inner : op.regions) {
+        auto own = weight(inner, straight);
+        if (!own) return std::nullopt;
+        sum += *own;
+      }
+      TileValueId value = op.op == Opcode::kStore ? op.operands[0]
+                          : op.results.empty()    ? TileValueId()
+                                                  : op.results[0];
+      sum += weight_of(op.op, op.approx) * (value.valid() ? values_of_thread(value) : 1);
+    }
+    return sum;
+  }
+
+  uint64_t values_of_thread(TileValueId value) const {
+    double positions = 1;
+    for (AxisId axis : module_.values[value].type.axes)
+      positions *= static_cast<double>(module_.axes[axis].extent);
+    double each = positions / (kernel_.warps * 32);
+    return each > 1 ? static_cast<uint64_t>(std::min(each, 1e6)) : 1;
+  }
+
+  // The comparisons of indices of which the masks in a region consist.
+  std::set<TileValueId> mask_comparisons(RegionId region) const {
+    std::set<TileValueId> all;
+    for (TileOpId id : module_.regions[region].ops) {
+      const TileOp& op = module_.ops[id];
+      if (TileValueId mask = mask_of(op); mask.valid()) all.merge(conjuncts(module_, mask));
+      for (RegionId inner : op.regions) all.merge(mask_comparisons(inner));
+    }
+    return all;
+  }
+
+  // ---- index expressions ----
+
+  bool is_axis(IndexId factor) const { return module_.index[factor].kind == IndexKind::kAxis; }
+  AxisId axis_of(IndexId factor) const { return AxisId(module_.index[factor].reference); }
+
+  // The positions that an axis takes, unless it is a counter whose number of values is not known.
+  std::optional<int64_t> last_position(AxisId axis) const {
+    const TileAxis& row = module_.axes[axis];
+    if (row.kind == TileAxis::Kind::kTile) return row.extent - 1;
+    auto count = module_.index.as_constant(row.count);
+    return count && *count > 0 ? std::optional(*count - 1) : std::nullopt;
+  }
+
+  Interval interval(AxisId axis) const { return {0, last_position(axis).value_or(INT64_MAX)}; }
+
+  // Whether an expression may differ within a block, or between iterations of other loops than those
+  // `around`.
+  bool varies(IndexId expression, const std::set<AxisId>& around) const {
+    return module_.index.mentions(expression, [&](const ir::IndexNode& node) {
+      if (node.kind == IndexKind::kValue) return true;
+      if (node.kind != IndexKind::kAxis) return false;
+      AxisId axis(node.reference);
+      TileAxis::Kind kind = module_.axes[axis].kind;
+      return kind == TileAxis::Kind::kTile || (kind == TileAxis::Kind::kLoop && !around.contains(axis));
+    });
+  }
+
+  // The least value of an expression within a block and all loops but those `around`, as an expression over
+  // the rest; empty where it is not linear in what varies.
+  std::optional<IndexId> least_in_block(IndexId expression, const std::set<AxisId>& around) {
+    IndexId sum = pool().constant(0);
+    for (const ir::Monomial& term : pool().terms(expression)) {
+      if (std::abs(term.coefficient) > kLargestCoefficient && !term.factors.empty()) return std::nullopt;
+      IndexId product = pool().from_terms({term});
+      if (!varies(product, around)) {
+        sum = pool().add(sum, product);
+        continue;
+      }
+      if (term.factors.size() != 1 || !is_axis(term.factors[0])) return std::nullopt;
+      auto last = last_position(axis_of(term.factors[0]));
+      if (!last || *last > kLargestCoefficient) return std::nullopt;
+      if (term.coefficient < 0) sum = pool().add(sum, pool().constant(term.coefficient * *last));
+    }
+    return sum;
+  }
+
+  // coefficient * counter + rest, the counter nowhere else.
+  struct Affine {
+    int64_t coefficient = 0;
+    IndexId rest;
+  };
+  std::optional<Affine> affine(IndexId expression, AxisId counter) {
+    Affine result{0, pool().constant(0)};
+    for (const ir::Monomial& term : pool().terms(expression)) {
+      IndexId product = pool().from_terms({term});
+      if (term.factors.size() == 1 && is_axis(term.factors[0]) && axis_of(term.factors[0]) == counter) {
+        result.coefficient = term.coefficient;
+      } else if (pool().mentions(product, [&](const ir::IndexNode& node) {
+                   return node.kind == IndexKind::kAxis && AxisId(node.reference) == counter;
+                 })) {
+        return std::nullopt;
+      } else {
+        result.rest = pool().add(result.rest, product);
+      }
+    }
+    return result.coefficient == 0 ? std::nullopt : std::optional(result);
+  }
+
+  bool at_most(IndexId a, IndexId b) {
+    return never_above(module_, a, b, [&](AxisId axis) { return std::optional(interval(axis)); });
+  }
+  IndexId least(IndexId a, IndexId b) { return at_most(a, b) ? a : at_most(b, a) ? b : pool().min(a, b); }
+  IndexId most(IndexId a, IndexId b) { return at_most(a, b) ? b : at_most(b, a) ? a : pool().max(a, b); }
+
+  // ---- loops ----
+
+  bool split_loops(RegionId region, std::set<AxisId>& around) {
+    bool changed = false;
+    for (TileOpId id : std::vector(module_.regions[region].ops)) {
+      if (module_.ops[id].op != Opcode::kLoop) continue;
+      around.insert(module_.ops[id].axis);
+      changed = split_loops(module_.ops[id].regions[0], around) || changed;
+      if (auto core = find_core(id, around); core && split_loop(region, id, *core)) changed = true;
+      around.erase(module_.ops[id].axis);
+    }
+    return changed;
+  }
+
+  std::optional<Core> find_core(TileOpId loop, const std::set<AxisId>& around) {
+    const TileOp& op = module_.ops[loop];
+    AxisId counter = op.axis;
+    RegionId region = op.regions[0];
+    auto own = weight(region, false);
+    if (op.unroll || !own || *own > kHeaviestLoop) return std::nullopt;
+    std::set<IndexId> from;
+    std::set<IndexId> to;
+    Core core;
+    for (TileValueId comparison : mask_comparisons(region)) {
+      auto margin = passes::margin(module_, comparison);
+      auto least = margin ? least_in_block(*margin, around) : std::nullopt;
+      auto of_counter = least ? affine(*least, counter) : std::nullopt;
+      if (!of_counter) continue;
+      auto [coefficient, rest] = *of_counter;
+      std::set<IndexId>& bounds = coefficient < 0 ? to : from;
+      IndexId bound = coefficient < 0 ? pool().floor_div(pool().add(rest, pool().constant(-coefficient)),
+                                                         pool().constant(-coefficient))
+                                      : pool().ceil_div(pool().scale(rest, -1), coefficient);
+      if (bounds.size() == kMostConditions && !bounds.contains(bound)) continue;
+      bounds.insert(bound);
+      core.truths.insert(comparison);
+    }
+    if (core.truths.empty()) return std::nullopt;
+    IndexId count = module_.axes[counter].count;
+    core.from = pool().constant(0);
+    for (IndexId bound : from) core.from = most(core.from, bound);
+    core.from = least(core.from, count);
+    core.to = count;
+    for (IndexId bound : to) core.to = least(core.to, bound);
+    core.to = most(core.from, core.to);
+    return core;
+  }
+
+  // Whether all index expressions of a region stay small with `by` added to the counter.
+  bool may_shift(RegionId region, AxisId counter, IndexId by) {
+    BoundedRewriter rewriter(pool());
+    IndexId shifted = pool().add(pool().axis(counter), by);
+    auto fits = [&](IndexId index) {
+      return !index.valid() || rewriter.substitute(index, replacing(counter, shifted)).valid();
+    };
+    for (TileOpId id : module_.regions[region].ops) {
+      const TileOp& op = module_.ops[id];
+      if (!fits(op.index) || (op.op == Opcode::kLoop && !fits(module_.axes[op.axis].count))) return false;
+      if (!std::all_of(op.subscripts.begin(), op.subscripts.end(), fits)) return false;
+      for (RegionId inner : op.regions)
+        if (!may_shift(inner, counter, by)) return false;
+    }
+    return true;
+  }
+
+  ir::IndexPool::AtomMap replacing(AxisId axis, IndexId by) {
+    return [this, axis, by](IndexId atom) { return is_axis(atom) && axis_of(atom) == axis ? by : IndexId(); };
+  }
+
+  void shift(RegionId region, AxisId counter, IndexId by) {
+    auto map = replacing(counter, pool().add(pool().axis(counter), by));
+    for (TileOpId id : module_.regions[region].ops) {
+      TileOp& op = module_.ops[id];
+      if (op.index.valid()) op.index = pool().substitute(op.index, map);
+      for (IndexId& subscript : op.subscripts) subscript = pool().substitute(subscript, map);
+      if (op.op == Opcode::kLoop)
+        module_.axes[op.axis].count = pool().substitute(module_.axes[op.axis].count, map);
+      for (RegionId inner : op.regions) shift(inner, counter, by);
+    }
+  }
+
+  // Puts a copy of the loop before it, over `count` values of the counter from `from` on; the loop then goes
+  // on with what the copy carries.
+  void run_before(RegionId region, TileOpId loop, IndexId from, IndexId count,
+                  const std::set<TileValueId>& truths) {
+    AxisId original = module_.ops[loop].axis;
+    AxisId counter = module_.axes.add({module_.axes[original].name, TileAxis::Kind::kLoop, 0, count});
+    RegionCopy copy(module_, truths, replacing(original, pool().add(pool().axis(counter), from)));
+    TileOp part;
+    part.op = Opcode::kLoop;
+    part.axis = counter;
+    part.operands = module_.ops[loop].operands;
+    part.spans = module_.ops[loop].spans;
+    part.regions = {copy.copy(module_.ops[loop].regions[0])};
+    TileOpId id = module_.ops.add(std::move(part));
+    std::vector<TileValueId> carried;
+    for (TileValueId result : module_.ops[loop].results)
+      carried.push_back(module_.values.add({module_.values[result].type, id, {}}));
+    module_.ops[id].results = carried;
+    module_.ops[loop].operands = std::move(carried);
+    std::vector<TileOpId>& ops = module_.regions[region].ops;
+    ops.insert(std::find(ops.begin(), ops.end(), loop), id);
+  }
+
+  // The loop itself is left with the last boundary.
+  bool split_loop(RegionId region, TileOpId loop, const Core& core) {
+    AxisId counter = module_.ops[loop].axis;
+    IndexId count = pool().sub(core.to, core.from);
+    if (auto known = pool().as_constant(count); known && *known <= 0) return false;
+    RegionId body = module_.ops[loop].regions[0];
+    if (!may_shift(body, counter, core.from) || !may_shift(body, counter, core.to)) return false;
+    if (!pool().is_constant(core.from, 0)) run_before(region, loop, pool().constant(0), core.from, {});
+    run_before(region, loop, core.from, count, core.truths);
+    shift(body, counter, core.to);
+    module_.axes[counter].count = pool().sub(module_.axes[counter].count, core.to);
+    return true;
+  }
+
+  // ---- launches ----
+
+  bool split_launch() {
+    auto own = weight(kernel_.body, true);
+    if (!own || *own > kHeaviestLine) return false;
+    std::set<IndexId> margins;
+    std::set<TileValueId> truths;
+    for (TileValueId comparison : mask_comparisons(kernel_.body)) {
+      auto margin = passes::margin(module_, comparison);
+      auto least = margin ? least_in_block(*margin, {}) : std::nullopt;
+      if (!least || (margins.size() == kMostConditions && !margins.contains(*least))) continue;
+      margins.insert(*least);
+      truths.insert(comparison);
+    }
+    IndexId inside = pool().constant(1);
+    for (IndexId margin : margins)
+      inside = pool().logical_and(inside, pool().less(pool().constant(-1), margin));
+    if (pool().as_constant(inside)) return false;
+    RegionId core = RegionCopy(module_, truths, [](IndexId) { return IndexId(); }).copy(kernel_.body);
+    RegionId boundary = module_.regions.add({{}, module_.regions[kernel_.body].ops});
+    module_.regions[kernel_.body].ops = {run_if("inside", inside, core),
+                                         run_if("boundary", pool().logical_not(inside), boundary), yield()};
+    return true;
+  }
+
+  TileOpId run_if(std::string name, IndexId condition, RegionId region) {
+    TileOp op;
+    op.op = Opcode::kLoop;
+    op.axis = module_.axes.add({std::move(name), TileAxis::Kind::kLoop, 0, condition});
+    op.regions = {region};
+    return module_.ops.add(std::move(op));
+  }
+
+  TileOpId yield() {
+    TileOp op;
+    op.op = Opcode::kYield;
+    return module_.ops.add(std::move(op));
+  }
+
+  ir::TileModule& module_;
+  const ir::TileKernel& kernel_;
+};
+
+}  // namespace
+
+void bound_loops(ir::TileModule& module) {
+  // Axes and values are added, and none of them would have a layout.
+  bool laid_out = std::any_of(module.values.begin(), module.values.end(),
+                              [](const ir::TileValue& value) { return value.type.layout.has_value(); });
+  if (laid_out) return;
+  for (const ir::TileKernel& kernel : module.kernels) LoopBounding(module, kernel).run();
+}
+
+}  // namespace tenon::passes
