@@ -95,12 +95,12 @@ class Emitter {
   // A sum of terms without tile axes; the thread's part of the linear terms, null where there are none.
   llvm::Value* emit_uniform(const std::vector<ir::Monomial>& terms, llvm::Type* type);
   llvm::Value* emit_linear(const Split& split, const ir::Layout* layout, llvm::Type* type);
-  // What a register adds: constant steps as one constant, others as products.
+  // What a register adds: constant steps as one constant, others as multiples of values.
   struct RegisterPart {
     int64_t constant = 0;
-    llvm::Value* variable = nullptr;
+    std::vector<std::pair<llvm::Value*, int64_t>> multiples;
   };
-  RegisterPart register_part(const Split& split, const ir::Layout* layout, int32_t reg, llvm::Type* type);
+  RegisterPart register_part(const Split& split, const ir::Layout* layout, int32_t reg);
   llvm::Value* find_part(const std::tuple<ir::IndexId, const ir::Layout*, int32_t>& key) const;
 
   // ---- memory.cpp ----

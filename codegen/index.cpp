@@ -167,6 +167,11 @@ llvm::Value* Emitter::emit_uniform(const std::vector<ir::Monomial>& terms, llvm:
       llvm::Value* value = to_type(emit_index(factor, nullptr, 0), type);
       product = product == nullptr ? value : b_.CreateMul(product, value);
     }
+    // A power of two stays with the axis, as in its position, so that fewer products come as parameters.
+    if (term.coefficient > 1 && std::has_single_bit(static_cast<uint64_t>(term.coefficient))) {
+      product = b_.CreateMul(product, llvm::ConstantInt::getSigned(type, term.coefficient));
+      coefficient.coefficient = 1;
+    }
     IndexId scale = module_.index.from_terms({coefficient});
     if (!module_.index.is_constant(scale, 1))
       product = b_.CreateMul(product, to_type(host_value(scale), type));
@@ -190,21 +195,16 @@ llvm::Value* Emitter::emit_linear(const Split& split, const ir::Layout* layout, 
   return sum;
 }
 
-Emitter::RegisterPart Emitter::register_part(const Split& split, const ir::Layout* layout, int32_t reg,
-                                             llvm::Type* type) {
+Emitter::RegisterPart Emitter::register_part(const Split& split, const ir::Layout* layout, int32_t reg) {
   RegisterPart result;
   for (const auto& [axis, coefficient] : split.linear) {
-    int64_t offset = layout->register_offset(reg, axis);
-    if (offset == 0) continue;
-    ir::Monomial scaled = coefficient;
-    scaled.coefficient *= offset;
-    IndexId step = module_.index.from_terms({scaled});
-    if (auto value = module_.index.as_constant(step)) {
-      result.constant += *value;
-      continue;
+    int64_t step = coefficient.coefficient * layout->register_offset(reg, axis);
+    if (coefficient.factors.empty()) {
+      result.constant += step;
+    } else if (step != 0) {
+      IndexId factors = module_.index.from_terms({{1, coefficient.factors}});
+      result.multiples.emplace_back(emit_index(factors, nullptr, 0), step);
     }
-    llvm::Value* part = to_type(emit_index(step, nullptr, 0), type);
-    result.variable = result.variable == nullptr ? part : b_.CreateAdd(result.variable, part);
   }
   return result;
 }
@@ -233,8 +233,11 @@ llvm::Value* Emitter::emit_index(IndexId index, const ir::Layout* layout, int32_
       scopes_.back().parts[shared_key] = shared;
     }
     value = shared;
-    RegisterPart own = register_part(parts, layout, reg, type);
-    if (own.variable != nullptr) value = value == nullptr ? own.variable : b_.CreateAdd(value, own.variable);
+    RegisterPart own = register_part(parts, layout, reg);
+    for (auto [of, times] : own.multiples) {
+      llvm::Value* step = b_.CreateMul(to_type(of, type), llvm::ConstantInt::getSigned(type, times));
+      value = value == nullptr ? step : b_.CreateAdd(value, step);
+    }
     for (const ir::Monomial& term : parts.other) {
       llvm::Value* product = llvm::ConstantInt::getSigned(type, term.coefficient);
       for (IndexId factor : term.factors)

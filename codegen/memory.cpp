@@ -60,15 +60,15 @@ llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout,
     if (llvm::Value* linear = emit_linear(parts, layout, type)) pointer = move(pointer, scaled(linear));
     scopes_.back().pointers[key] = pointer;
   }
-  RegisterPart own = register_part(parts, layout, reg, type);
-  llvm::Value* variable = own.variable;
+  RegisterPart own = register_part(parts, layout, reg);
+  for (auto [value, times] : own.multiples)
+    pointer = move(pointer, b_.CreateMul(wide(value), b_.getInt64(times * bytes)));
   for (const ir::Monomial& term : parts.other) {
     llvm::Value* product = llvm::ConstantInt::getSigned(type, term.coefficient);
     for (IndexId factor : term.factors)
       product = b_.CreateMul(product, to_type(emit_index(factor, layout, reg), type));
-    variable = variable == nullptr ? product : b_.CreateAdd(variable, product);
+    pointer = move(pointer, scaled(product));
   }
-  if (variable != nullptr) pointer = move(pointer, scaled(variable));
   if (own.constant != 0) pointer = move(pointer, b_.getInt64(own.constant * bytes));
   return pointer;
 }
@@ -102,7 +102,7 @@ llvm::Value* Emitter::shared_address(const TileOp& op, const ir::Layout* layout,
       uniform.push_back(term);
     }
   }
-  constant += register_part(parts, layout, reg, i32).constant;
+  constant += register_part(parts, layout, reg).constant;
 
   auto swizzle = [&](int64_t at) {
     int64_t mask = (int64_t{1} << buffer.swizzle_bits) - 1;

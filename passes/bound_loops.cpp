@@ -301,14 +301,26 @@ class LoopBounding {
       truths.insert(comparison);
     }
     IndexId inside = pool().constant(1);
-    for (IndexId margin : margins)
-      inside = pool().logical_and(inside, pool().less(pool().constant(-1), margin));
+    for (IndexId margin : margins) inside = pool().logical_and(inside, not_negative(margin));
     if (pool().as_constant(inside)) return false;
     RegionId core = RegionCopy(module_, truths, [](IndexId) { return IndexId(); }).copy(kernel_.body);
     RegionId boundary = module_.regions.add({{}, module_.regions[kernel_.body].ops});
     module_.regions[kernel_.body].ops = {run_if("inside", inside, core),
                                          run_if("boundary", pool().logical_not(inside), boundary), yield()};
     return true;
+  }
+
+  // As a comparison of sums without negative terms: those stand in masks and addresses too.
+  IndexId not_negative(IndexId margin) {
+    IndexId left = pool().constant(-1);
+    IndexId right = pool().constant(0);
+    for (ir::Monomial term : pool().terms(margin)) {
+      bool moves = term.coefficient < 0 || term.factors.empty();
+      if (moves) term.coefficient = -term.coefficient;
+      IndexId& side = moves ? left : right;
+      side = pool().add(side, pool().from_terms({term}));
+    }
+    return pool().less(left, right);
   }
 
   TileOpId run_if(std::string name, IndexId condition, RegionId region) {

@@ -38,33 +38,60 @@ class BarrierPlacement {
   // Follows a region; with `insert` it writes the barriers, else it only tells what is pending at the end.
   void walk(ir::RegionId region, Pending& pending, bool insert) {
     std::vector<ir::TileOpId> ops;
+    // What is pending before the loop that was last.
+    ir::TileOpId last;
+    Pending before_last;
     for (ir::TileOpId id : std::vector(module_.regions[region].ops)) {
-      if (conflicts(module_.ops[id], pending)) {
-        pending.clear();
-        if (insert) ops.push_back(new_barrier());
+      if (last.valid() && is_alternative(module_.index, count_of(last), count_of(id))) {
+        Pending alternative = before_last;
+        if (place(id, alternative, insert, ops)) pending.clear();
+        pending.join(alternative);
+      } else {
+        before_last = pending;
+        place(id, pending, insert, ops);
       }
-      note(module_.ops[id], pending);
-      // One barrier before a loop rather than one in each iteration.
-      if (meets(module_.ops[id], pending)) {
-        pending.clear();
-        if (insert) ops.push_back(new_barrier());
-      }
-      for (ir::RegionId inner : std::vector(module_.ops[id].regions)) {
-        const ir::TileOp& op = module_.ops[id];
-        if (op.op == ir::Opcode::kLoop && !runs_at_most_once(module_, op)) {
-          // What one iteration leaves is pending when the next begins.
-          Pending around = pending;
-          walk(inner, around, false);
-          pending.join(around);
-        }
-        Pending before = pending;
-        walk(inner, pending, insert);
-        // The region may not run at all.
-        pending.join(before);
-      }
-      ops.push_back(id);
+      last = module_.ops[id].op == ir::Opcode::kLoop ? id : ir::TileOpId();
     }
     if (insert) module_.regions[region].ops = std::move(ops);
+  }
+
+  // Follows an operation; true where a barrier stands before it.
+  bool place(ir::TileOpId id, Pending& pending, bool insert, std::vector<ir::TileOpId>& ops) {
+    bool conflict = conflicts(module_.ops[id], pending);
+    if (conflict) pending.clear();
+    note(module_.ops[id], pending);
+    // One barrier before a loop rather than one in each iteration.
+    bool in_region = meets(module_.ops[id], pending);
+    if (in_region) pending.clear();
+    if (insert && (conflict || in_region)) ops.push_back(new_barrier());
+    for (ir::RegionId inner : std::vector(module_.ops[id].regions)) {
+      const ir::TileOp& op = module_.ops[id];
+      if (op.op == ir::Opcode::kLoop && !runs_at_most_once(module_, op)) {
+        // What one iteration leaves is pending when the next begins.
+        Pending around = pending;
+        walk(inner, around, false);
+        pending.join(around);
+      }
+      Pending before = pending;
+      walk(inner, pending, insert);
+      // The region may not run at all.
+      pending.join(before);
+    }
+    ops.push_back(id);
+    return conflict || in_region;
+  }
+
+  ir::IndexId count_of(ir::TileOpId id) const {
+    const ir::TileOp& op = module_.ops[id];
+    return op.op == ir::Opcode::kLoop ? module_.axes[op.axis].count : ir::IndexId();
+  }
+
+  // Whether one condition is the other's negation.
+  static bool is_alternative(const ir::IndexPool& pool, ir::IndexId a, ir::IndexId b) {
+    auto negates = [&](ir::IndexId one, ir::IndexId other) {
+      return pool[one].kind == ir::IndexKind::kNot && pool[one].a == other;
+    };
+    return a.valid() && b.valid() && (negates(a, b) || negates(b, a));
   }
 
   ir::TileOpId new_barrier() {
