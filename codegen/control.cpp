@@ -15,6 +15,22 @@ using ir::TileOp;
 using ir::TileOpId;
 using ir::TileValueId;
 
+namespace {
+
+// Four vectors of 16 bytes: with blocks of 256 threads, two of them on a multiprocessor, 32 KB.
+constexpr int64_t kEnoughInFlight = 64;
+
+void forbid_unrolling(llvm::BranchInst& back) {
+  llvm::LLVMContext& context = back.getContext();
+  llvm::Metadata* disable =
+      llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
+  loop->replaceOperandWith(0, loop);
+  back.setMetadata(llvm::LLVMContext::MD_loop, loop);
+}
+
+}  // namespace
+
 Entry Emitter::run() {
   entry_.name = entry_name(kernel_.name);
   entry_.threads = static_cast<uint32_t>(kernel_.warps) * 32;
@@ -203,7 +219,9 @@ void Emitter::emit_loop(const TileOp& op) {
   llvm::Value* following = b_.CreateAdd(counter, llvm::ConstantInt::get(type, 1), "", true, true);
   llvm::BasicBlock* latch = b_.GetInsertBlock();
   counter->addIncoming(following, latch);
-  b_.CreateCondBr(b_.CreateICmpSLT(following, count), body, after);
+  llvm::BranchInst* back = b_.CreateCondBr(b_.CreateICmpSLT(following, count), body, after);
+  // ptxas would unroll the loop, and keep so many more registers for what is on its way.
+  if (bytes_in_flight(op.regions[0]) >= kEnoughInFlight) forbid_unrolling(*back);
 
   b_.SetInsertPoint(after);
   for (size_t i = 0; i < first.size(); ++i) {
@@ -244,6 +262,17 @@ void Emitter::emit_conditional(const TileOp& op) {
     }
     set(op.results[i], std::move(carried[i]));
   }
+}
+
+int64_t Emitter::bytes_in_flight(ir::RegionId region) const {
+  int64_t bytes = 0;
+  for (TileOpId id : module_.regions[region].ops) {
+    const TileOp& op = module_.ops[id];
+    if (op.op != Opcode::kLoad || !op.tensor.valid()) continue;
+    const ir::TileType& type = module_.values[op.results[0]].type;
+    bytes += int64_t{byte_size(type.element)} * register_count(op.results[0]);
+  }
+  return bytes;
 }
 
 void Emitter::emit_unrolled(const TileOp& op) {

@@ -40,6 +40,8 @@ class Emitter {
   void emit_op(ir::TileOpId id);
   void emit_loop(const ir::TileOp& op);
   void emit_unrolled(const ir::TileOp& op);
+  // Bytes that a thread loads from memory in one iteration.
+  int64_t bytes_in_flight(ir::RegionId region) const;
   // A loop that runs once or not at all.
   void emit_conditional(const ir::TileOp& op);
   // What a loop carries into its first iteration; what its region yields.

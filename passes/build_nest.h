@@ -6,8 +6,7 @@
 //
 //   m = reduce<max> [i | k] { x[i, k] }        i = grid, k = fit(256 * 4)
 // becomes
-//   %mask = lt %k, N    %x = load x[i, k] where %mask else 0
-//   %v = select %mask, %x, -inf    %m = tile.reduce<max> %v along k
+//   %mask = lt %k, N    %x = load x[i, k] where %mask else -inf    %m = tile.reduce<max> %x along k
 //
 // Every operation of the group is evaluated in a context that gives its axes positions. Dimensions that are
 // placed serially get a loop for each reduction and for each stored map; maps in between are recomputed in

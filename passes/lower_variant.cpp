@@ -26,6 +26,15 @@ void check(const ir::TileModule& module, std::string_view pass) {
   TENON_CHECK(violations.empty(), violations);
 }
 
+// With what the guard promises, which build-nest uses already.
+ir::TileModule promising_module(const ir::Kernel& kernel, const std::string& name,
+                                const VariantPlan& variant) {
+  ir::TileModule module = ir::make_tile_module(kernel, name);
+  module.divisible = variant.divisible;
+  module.bounded = variant.bounded;
+  return module;
+}
+
 }  // namespace
 
 ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant) {
@@ -34,16 +43,14 @@ ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, con
   ir::TileModule module;
   if (variant.schedule.splits()) {
     SplitGroup split = split_group(kernel, group, variant.schedule);
-    module = ir::make_tile_module(split.kernel, name);
+    module = promising_module(split.kernel, name, variant);
     build_nest(module, kernel, group, variant.schedule, name, &split.states);
     build_nest(module, split.kernel, split.merge, split.merge_schedule, name + ".merge");
   } else {
-    module = ir::make_tile_module(kernel, name);
+    module = promising_module(kernel, name, variant);
     build_nest(module, kernel, group, variant.schedule, name);
   }
   for (ir::TileKernel& launch : module.kernels) launch.narrow_index = variant.narrow_index;
-  module.divisible = variant.divisible;
-  module.bounded = variant.bounded;
   for (const auto& [tensor, bytes] : variant.aligned) module.tensor_alignment[tensor] = bytes;
   // A variant's own workspace starts where every access may.
   for (uint32_t own = kernel.tensors.size(); own < module.tensors.size(); ++own)

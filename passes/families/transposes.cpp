@@ -1,6 +1,7 @@
 // Transposes and permutes: maps that read along one run of axes and write along another. Tiles of both runs
 // are read in the order of the input, go through shared memory, and are written in the order of the output.
 #include <algorithm>
+#include <utility>
 
 #include "passes/families/family.h"
 
@@ -50,14 +51,18 @@ std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::strin
   Vectorization along_inner = vectorization(info, inner);
   Vectorization along_across = vectorization(info, across);
   int32_t widest = std::min(along_inner.width, along_across.width);
-  for (int32_t vector : {widest, 1}) {
-    if (vector == 1 && !proposals.empty() && widest == 1) continue;
+  // Sizes that tiles fill need no masks, and no tests for them.
+  for (auto [vector, whole] : {std::pair(widest, true), std::pair(widest, false), std::pair(1, false)}) {
+    if (widest == 1 && (whole || !proposals.empty())) continue;
     Proposal proposal;
-    proposal.name = vector > 1 ? "transpose.vector" : "transpose";
+    proposal.name = std::string("transpose") + (whole ? ".whole" : "") + (vector > 1 ? ".vector" : "");
     proposal.guard = kernel.index.constant(1);
+    if (whole)
+      for (AxisId axis : {inner, across}) proposal.divisible.push_back({kernel.axes[axis].extent, kTile});
     if (vector > 1) {
       for (const Vectorization* one : {&along_inner, &along_across}) {
-        proposal.divisible.insert(proposal.divisible.end(), one->divisible.begin(), one->divisible.end());
+        if (!whole)
+          proposal.divisible.insert(proposal.divisible.end(), one->divisible.begin(), one->divisible.end());
         proposal.aligned.insert(proposal.aligned.end(), one->aligned.begin(), one->aligned.end());
       }
     }
@@ -83,7 +88,6 @@ std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::strin
       schedule.staged.push_back(std::move(staged));
     }
     proposals.push_back(std::move(proposal));
-    if (vector == 1) break;
   }
   remarks.push_back("reads run across the result: tiles of 64 x 64 go through shared memory");
   return proposals;

@@ -43,7 +43,11 @@ bool Nest::overruns(uint32_t d) {
   if (dim.placement == Placement::kFit) return extent != dim.tile();
   IndexId tile = module_.index.constant(dim.tile());
   if (dim.placement == Placement::kSplit) tile = module_.index.mul(tile, parts());
-  return !module_.index.is_constant(module_.index.floor_mod(dim_extent(dim), tile), 0);
+  bool promised = std::any_of(module_.divisible.begin(), module_.divisible.end(), [&](const auto& known) {
+    return known.first == dim_extent(dim) &&
+           module_.index.is_constant(module_.index.floor_mod(module_.index.constant(known.second), tile), 0);
+  });
+  return !promised && !module_.index.is_constant(module_.index.floor_mod(dim_extent(dim), tile), 0);
 }
 
 std::vector<uint32_t> Nest::unbound_dims(const Context& context, const TensorOp& op) const {
