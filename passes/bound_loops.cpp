@@ -29,7 +29,7 @@ constexpr uint64_t kHeaviestLine = 200;
 // Different bounds of a loop, or conditions on a block, that are tested.
 constexpr size_t kMostConditions = 4;
 // Coefficients beyond that are nobody's tiles.
-constexpr int64_t kLargestCoefficient = int64_t{1} << 31;
+constexpr int64_t kLargestCoefficient = int64_t{1} << 26;
 
 // The part of a loop in which the comparisons `truths` hold.
 struct Core {

@@ -10,6 +10,11 @@ using ir::IndexKind;
 using ir::IndexNode;
 using ir::Opcode;
 
+// Quotients and minima within each other that are followed.
+constexpr int kDeepest = 3;
+// Differences of smaller ones stay within 64 bits.
+constexpr int64_t kLargestCoefficient = int64_t{1} << 60;
+
 // factor * value is added to a sum; false where it leaves 64 bits.
 bool accumulate(int64_t& sum, int64_t factor, int64_t value) {
   int64_t product = 0;
@@ -28,10 +33,9 @@ struct Division {
   int64_t divisor;
 };
 
-// The term as a multiple of a division by a positive number.
-std::optional<Division> single_division(const ir::TileModule& module, const ir::Monomial& term) {
-  if (term.factors.size() != 1) return std::nullopt;
-  const IndexNode& node = module.index[term.factors[0]];
+// A division by a positive number.
+std::optional<Division> division(const ir::TileModule& module, IndexId atom) {
+  const IndexNode& node = module.index[atom];
   if (node.kind != IndexKind::kFloorDiv) return std::nullopt;
   auto divisor = module.index.as_constant(node.b);
   return divisor && *divisor > 0 ? std::optional(Division{node.a, *divisor}) : std::nullopt;
@@ -55,32 +59,63 @@ std::optional<int64_t> least_product(const ir::TileModule& module, int64_t coeff
   return sizes ? std::optional<int64_t>(0) : std::nullopt;
 }
 
-}  // namespace
+std::optional<int64_t> least(const ir::TileModule& module, IndexId expression, const AxisInterval& interval,
+                             int depth);
 
-std::optional<int64_t> least_value(const ir::TileModule& module, IndexId expression,
-                                   const AxisInterval& interval) {
+// The least value of a quotient, a minimum or a maximum.
+std::optional<int64_t> least_atom(const ir::TileModule& module, IndexId atom, const AxisInterval& interval,
+                                  int depth) {
+  if (depth == kDeepest) return std::nullopt;
+  if (auto quotient = division(module, atom)) {
+    auto dividend = least(module, quotient->dividend, interval, depth + 1);
+    return dividend ? std::optional(floor_div(*dividend, quotient->divisor)) : std::nullopt;
+  }
+  const IndexNode& node = module.index[atom];
+  if (node.kind != IndexKind::kMin && node.kind != IndexKind::kMax) return std::nullopt;
+  auto a = least(module, node.a, interval, depth + 1);
+  auto b = least(module, node.b, interval, depth + 1);
+  if (node.kind == IndexKind::kMax) return !a ? b : !b ? a : std::max(*a, *b);
+  return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+}
+
+std::optional<int64_t> least(const ir::TileModule& module, IndexId expression, const AxisInterval& interval,
+                             int depth) {
   int64_t sum = 0;
   for (const ir::Monomial& term : module.index.terms(expression)) {
-    std::optional<int64_t> least;
+    std::optional<int64_t> value = term.coefficient;
     int64_t factor = 1;
-    if (term.factors.empty()) {
-      least = term.coefficient;
-    } else if (auto axis = single_axis(module, term)) {
+    if (auto axis = single_axis(module, term)) {
       factor = term.coefficient;
-      if (auto range = interval(*axis)) least = factor > 0 ? range->least : range->most;
-    } else if (auto division = single_division(module, term); division && term.coefficient > 0) {
-      factor = term.coefficient;
-      least = least_value(module, division->dividend, interval);
-      if (least) least = floor_div(*least, division->divisor);
-    } else {
-      least = least_product(module, term.coefficient, term.factors);
+      auto range = interval(*axis);
+      value = !range ? std::nullopt : std::optional(factor > 0 ? range->least : range->most);
+    } else if (!term.factors.empty()) {
+      value = least_product(module, term.coefficient, term.factors);
+      if (!value && term.factors.size() == 1 && term.coefficient > 0) {
+        factor = term.coefficient;
+        value = least_atom(module, term.factors[0], interval, depth);
+      }
     }
-    if (!least || !accumulate(sum, factor, *least)) return std::nullopt;
+    if (!value || !accumulate(sum, factor, *value)) return std::nullopt;
   }
   return sum;
 }
 
+bool is_small(const ir::IndexPool& pool, IndexId expression) {
+  std::vector<ir::Monomial> terms = pool.terms(expression);
+  return std::all_of(terms.begin(), terms.end(), [](const ir::Monomial& term) {
+    return term.coefficient > -kLargestCoefficient && term.coefficient < kLargestCoefficient;
+  });
+}
+
+}  // namespace
+
+std::optional<int64_t> least_value(const ir::TileModule& module, IndexId expression,
+                                   const AxisInterval& interval) {
+  return least(module, expression, interval, 0);
+}
+
 std::optional<IndexId> margin(ir::IndexPool& pool, Opcode comparison, IndexId a, IndexId b) {
+  if (!is_small(pool, a) || !is_small(pool, b)) return std::nullopt;
   switch (comparison) {
     case Opcode::kLt:
       return pool.sub(pool.sub(b, a), pool.constant(1));
@@ -98,13 +133,8 @@ std::optional<IndexId> margin(ir::IndexPool& pool, Opcode comparison, IndexId a,
 bool never_above(ir::TileModule& module, IndexId a, IndexId b, const AxisInterval& interval) {
   IndexId difference = module.index.sub(b, a);
   if (auto least = least_value(module, difference, interval); least && *least >= 0) return true;
-  auto division = [&](IndexId index) -> std::optional<Division> {
-    std::vector<ir::Monomial> terms = module.index.terms(index);
-    if (terms.size() != 1 || terms[0].coefficient != 1) return std::nullopt;
-    return single_division(module, terms[0]);
-  };
-  std::optional<Division> of_a = division(a);
-  std::optional<Division> of_b = division(b);
+  std::optional<Division> of_a = division(module, a);
+  std::optional<Division> of_b = division(module, b);
   return of_a && of_b && of_a->divisor == of_b->divisor &&
          never_above(module, of_a->dividend, of_b->dividend, interval);
 }

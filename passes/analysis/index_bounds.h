@@ -24,7 +24,8 @@ std::optional<int64_t> least_value(const ir::TileModule& module, ir::IndexId exp
 // Whether a <= b is known; of quotients by one number it is where it is of their dividends.
 bool never_above(ir::TileModule& module, ir::IndexId a, ir::IndexId b, const AxisInterval& interval);
 
-// The expression that is at least 0 just where the comparison of two integers holds; empty for `eq` and `ne`.
+// The expression that is at least 0 just where the comparison of two integers holds; empty for `eq` and `ne`,
+// and where coefficients are huge.
 std::optional<ir::IndexId> margin(ir::IndexPool& pool, ir::Opcode comparison, ir::IndexId a, ir::IndexId b);
 
 }  // namespace tenon::passes
