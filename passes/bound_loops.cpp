@@ -209,7 +209,7 @@ class LoopBounding {
     IndexId count = module_.axes[counter].count;
     core.from = pool().constant(0);
     for (IndexId bound : from) core.from = most(core.from, bound);
-    core.from = least(core.from, count);
+    if (!from.empty()) core.from = least(core.from, count);
     core.to = count;
     for (IndexId bound : to) core.to = least(core.to, bound);
     core.to = most(core.from, core.to);

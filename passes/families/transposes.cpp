@@ -57,12 +57,14 @@ std::vector<Proposal> propose_transposes(GroupInfo& info, std::vector<std::strin
     Proposal proposal;
     proposal.name = std::string("transpose") + (whole ? ".whole" : "") + (vector > 1 ? ".vector" : "");
     proposal.guard = kernel.index.constant(1);
-    if (whole)
-      for (AxisId axis : {inner, across}) proposal.divisible.push_back({kernel.axes[axis].extent, kTile});
+    std::vector<ir::IndexId> filled;
+    if (whole) filled = {extent_of(kernel, inner), extent_of(kernel, across)};
+    for (ir::IndexId extent : filled) proposal.divisible.push_back({extent, kTile});
     if (vector > 1) {
       for (const Vectorization* one : {&along_inner, &along_across}) {
-        if (!whole)
-          proposal.divisible.insert(proposal.divisible.end(), one->divisible.begin(), one->divisible.end());
+        for (const auto& condition : one->divisible)
+          if (std::find(filled.begin(), filled.end(), condition.first) == filled.end())
+            proposal.divisible.push_back(condition);
         proposal.aligned.insert(proposal.aligned.end(), one->aligned.begin(), one->aligned.end());
       }
     }

@@ -129,7 +129,7 @@ TileValueId Nest::first_constant(const Constant& constant) {
   op.bits = constant.bits;
   TileOpId id = module_.ops.add(std::move(op));
   first.insert(first.begin(), id);
-  TileValueId value = module_.values.add({{constant.type, {}, std::nullopt}, id, {}});
+  TileValueId value = module_.values.add({{constant.type, {}, {}}, id, {}});
   module_.ops[id].results = {value};
   return value;
 }
