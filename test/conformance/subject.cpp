@@ -110,7 +110,7 @@ std::string read_text(const std::string& path) {
 Machine::Machine(unsigned sm) {
   emulator::DeviceConfig config;
   config.sm = sm;
-  config.time_limit_seconds = 60;
+  config.time_limit_seconds = 300;
   installation_ = emulator::Installation::create({std::make_shared<emulator::Device>(config)}).value();
   device_ = runtime::Device::open(installation_->table(), 0).value();
 }
