@@ -55,7 +55,6 @@ void Nest::place_dims(Context& main) {
       AxisId block =
           builder.grid_axis("block_" + dim_name(dim), module_.index.ceil_div(dim_extent(dim), dim.tile()));
       grid.push_back(block);
-      grid_axes_[d] = block;
       bind(main, d, module_.index.add(module_.index.scale(module_.index.axis(block), dim.tile()), in_tile));
     } else if (dim.placement == Placement::kFit) {
       bind(main, d, in_tile);

@@ -151,7 +151,6 @@ class Nest {
   ir::TileValueId build_read(Context& context, ir::TensorOpId id, ir::ValueId value);
   // The domain axes that a subscript depends on, through body values too.
   void collect_axes(ir::TensorOpId id, ir::IndexId index, std::vector<ir::AxisId>& axes) const;
-  void collect_value_axes(ir::TensorOpId id, ir::ValueId value, std::vector<ir::AxisId>& axes) const;
 
   const ir::Kernel& kernel_;
   const ir::Group& group_;
@@ -162,7 +161,6 @@ class Nest {
   // The tensors that the group stores.
   std::set<ir::TensorId> external_;
   std::vector<ir::AxisId> tile_axes_;
-  std::map<uint32_t, ir::AxisId> grid_axes_;
   // The block's part of a split dimension.
   ir::AxisId part_;
   // What is kept in shared memory, and where, once a loop has brought it there.

@@ -1,6 +1,7 @@
 // Values of bodies as tiles.
 #include <algorithm>
 
+#include "passes/analysis/body_walk.h"
 #include "passes/nest/nest.h"
 #include "support/check.h"
 
@@ -97,35 +98,16 @@ IndexId Nest::placed(Context& context, TensorOpId id, IndexId index) {
 }
 
 TileValueId Nest::body_value(Context& context, TensorOpId id, ValueId value) {
-  auto key = std::pair(id.index(), value.index());
-  for (const Context* c = &context; c != nullptr; c = c->parent)
-    if (auto at = c->body_values.find(key); at != c->body_values.end()) return at->second;
+  if (auto have = known(context, id, value)) return *have;
   // Operands come before uses, so the needed part of the body is built in order, without recursion.
-  const ir::Body& body = kernel_.ops[id].body;
-  std::vector<bool> needed(value.index() + 1, false);
-  needed[value.index()] = true;
-  for (uint32_t i = value.index() + 1; i-- > 0;) {
-    if (!needed[i] || known(context, id, ValueId(i))) continue;
-    const ir::Instruction& instruction = body[ValueId(i)];
-    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
-    auto mark = [&](IndexId index) {
-      kernel_.index.for_each_atom(index, [&](IndexId atom) {
-        const ir::IndexNode& node = kernel_.index[atom];
-        if (node.kind == IndexKind::kValue) needed[node.reference] = true;
-      });
-    };
-    if (instruction.index.valid()) mark(instruction.index);
-    for (IndexId subscript : instruction.subscripts) mark(subscript);
-  }
+  auto is_known = [&](ValueId needed) { return known(context, id, needed).has_value(); };
   TileValueId result;
-  for (uint32_t i = 0; i <= value.index(); ++i) {
-    if (!needed[i]) continue;
-    if (auto have = known(context, id, ValueId(i))) {
+  for (ValueId needed : values_under(kernel_.index, kernel_.ops[id].body, value, is_known)) {
+    if (auto have = known(context, id, needed)) {
       result = *have;
-      continue;
+    } else {
+      result = context.body_values[{id.index(), needed.index()}] = build_instruction(context, id, needed);
     }
-    result = build_instruction(context, id, ValueId(i));
-    context.body_values[{id.index(), i}] = result;
   }
   return result;
 }
@@ -199,31 +181,17 @@ TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
 }
 
 void Nest::collect_axes(TensorOpId id, IndexId index, std::vector<AxisId>& axes) const {
+  auto collect = [&](IndexId one) {
+    for_each_axis(kernel_.index, one, [&](AxisId axis) { axes.push_back(axis); });
+  };
+  collect(index);
   kernel_.index.for_each_atom(index, [&](IndexId atom) {
     const ir::IndexNode& node = kernel_.index[atom];
-    if (node.kind == IndexKind::kAxis) axes.push_back(AxisId(node.reference));
-    if (node.kind == IndexKind::kValue) collect_value_axes(id, ValueId(node.reference), axes);
+    if (node.kind != IndexKind::kValue) return;
+    const ir::Body& body = kernel_.ops[id].body;
+    for (ValueId needed : values_under(kernel_.index, body, ValueId(node.reference)))
+      for_each_index(body[needed], collect);
   });
-}
-
-void Nest::collect_value_axes(TensorOpId id, ValueId value, std::vector<AxisId>& axes) const {
-  const ir::Body& body = kernel_.ops[id].body;
-  std::vector<bool> needed(value.index() + 1, false);
-  needed[value.index()] = true;
-  for (uint32_t i = value.index() + 1; i-- > 0;) {
-    if (!needed[i]) continue;
-    const ir::Instruction& instruction = body[ValueId(i)];
-    for (unsigned k = 0; k < instruction.operand_count(); ++k) needed[instruction.operands[k].index()] = true;
-    auto visit = [&](IndexId index) {
-      kernel_.index.for_each_atom(index, [&](IndexId atom) {
-        const ir::IndexNode& node = kernel_.index[atom];
-        if (node.kind == IndexKind::kAxis) axes.push_back(AxisId(node.reference));
-        if (node.kind == IndexKind::kValue) needed[node.reference] = true;
-      });
-    };
-    if (instruction.index.valid()) visit(instruction.index);
-    for (IndexId subscript : instruction.subscripts) visit(subscript);
-  }
 }
 
 }  // namespace tenon::passes
