@@ -123,7 +123,20 @@ const std::vector<TileValueId>& Emitter::yielded(ir::RegionId region) const {
 }
 
 void Emitter::emit_region(ir::RegionId region) {
-  for (TileOpId id : module_.regions[region].ops) emit_op(id);
+  IndexId last;
+  int64_t before_last = scratch_;
+  for (TileOpId id : module_.regions[region].ops) {
+    const TileOp& op = module_.ops[id];
+    IndexId count = op.op == Opcode::kLoop ? module_.axes[op.axis].count : IndexId();
+    // A block runs one of two alternatives, so they have the same scratch.
+    int64_t after_last = scratch_;
+    bool alternative = passes::are_alternatives(module_.index, last, count);
+    if (alternative) scratch_ = before_last;
+    emit_op(id);
+    before_last = after_last;
+    if (alternative) scratch_ = std::max(scratch_, after_last);
+    last = count;
+  }
 }
 
 void Emitter::emit_op(TileOpId id) {

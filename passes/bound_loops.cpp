@@ -45,9 +45,10 @@ class LoopBounding {
 
   void run() {
     std::set<AxisId> around;
-    bool changed = split_loops(kernel_.body, around);
-    if (!changed) changed = split_launch();
-    if (changed) remove_unused(module_, kernel_.body);
+    // The boundary of a launch keeps its loops as they are, so that no body is written more than three times.
+    std::optional<RegionId> inside = split_launch();
+    bool changed = split_loops(inside.value_or(kernel_.body), around);
+    if (inside || changed) remove_unused(module_, kernel_.body);
   }
 
  private:
@@ -56,20 +57,18 @@ class LoopBounding {
   // ---- what a region holds ----
 
   // Instructions of a thread; none where the region may not be written twice.
-  std::optional<uint64_t> weight(RegionId region, bool straight) const {
+  std::optional<uint64_t> weight(RegionId region) const {
     uint64_t sum = 0;
     for (TileOpId id : module_.regions[region].ops) {
       const TileOp& op = module_.ops[id];
       if (op.op == Opcode::kMma || op.unroll) return std::nullopt;
-      if (straight && (op.op == Opcode::kLoop || op.op == Opcode::kTileReduce)) return std::nullopt;
       for (RegionId inner : op.regions) {
-        auto own = weight(inner, straight);
+        auto own = weight(inner);
         if (!own) return std::nullopt;
         sum += *own;
       }
-      TileValueId value = op.op == Opcode::kStore ? op.operands[0]
-                          : op.results.empty()    ? TileValueId()
-                                                  : op.results[0];
+      bool by_operand = op.op == Opcode::kStore || op.op == Opcode::kTileReduce;
+      TileValueId value = by_operand ? op.operands[0] : op.results.empty() ? TileValueId() : op.results[0];
       sum += weight_of(op.op, op.approx) * (value.valid() ? values_of_thread(value) : 1);
     }
     return sum;
@@ -186,7 +185,7 @@ class LoopBounding {
     const TileOp& op = module_.ops[loop];
     AxisId counter = op.axis;
     RegionId region = op.regions[0];
-    auto own = weight(region, false);
+    auto own = weight(region);
     if (op.unroll || !own || *own > kHeaviestLoop) return std::nullopt;
     std::set<IndexId> from;
     std::set<IndexId> to;
@@ -288,26 +287,52 @@ class LoopBounding {
 
   // ---- launches ----
 
-  bool split_launch() {
-    auto own = weight(kernel_.body, true);
-    if (!own || *own > kHeaviestLine) return false;
+  // The region for blocks that lie inside, if there is one now.
+  std::optional<RegionId> split_launch() {
+    auto own = weight(kernel_.body);
+    bool reduces = contains(kernel_.body, Opcode::kTileReduce);
+    bool loops = contains(kernel_.body, Opcode::kLoop);
+    if (!own || *own > (loops ? kHeaviestLoop : kHeaviestLine)) return std::nullopt;
     std::set<IndexId> margins;
     std::set<TileValueId> truths;
+    bool along_lanes = false;
     for (TileValueId comparison : mask_comparisons(kernel_.body)) {
       auto margin = passes::margin(module_, comparison);
       auto least = margin ? least_in_block(*margin, {}) : std::nullopt;
-      if (!least || (margins.size() == kMostConditions && !margins.contains(*least))) continue;
+      if (!least || !mentions(*least, TileAxis::Kind::kGrid)) continue;
+      if (margins.size() == kMostConditions && !margins.contains(*least)) continue;
       margins.insert(*least);
       truths.insert(comparison);
+      along_lanes = along_lanes || lies_along_lanes(comparison);
     }
     IndexId inside = pool().constant(1);
     for (IndexId margin : margins) inside = pool().logical_and(inside, not_negative(margin));
-    if (pool().as_constant(inside)) return false;
+    if (pool().as_constant(inside) || (reduces && !along_lanes)) return std::nullopt;
     RegionId core = RegionCopy(module_, truths, [](IndexId) { return IndexId(); }).copy(kernel_.body);
     RegionId boundary = module_.regions.add({{}, module_.regions[kernel_.body].ops});
     module_.regions[kernel_.body].ops = {run_if("inside", inside, core),
                                          run_if("boundary", pool().logical_not(inside), boundary), yield()};
-    return true;
+    return core;
+  }
+
+  bool contains(RegionId region, Opcode op) const {
+    const std::vector<TileOpId>& ops = module_.regions[region].ops;
+    return std::any_of(ops.begin(), ops.end(), [&](TileOpId id) { return module_.ops[id].op == op; });
+  }
+
+  bool mentions(IndexId expression, TileAxis::Kind kind) const {
+    return module_.index.mentions(expression, [&](const ir::IndexNode& node) {
+      return node.kind == IndexKind::kAxis && module_.axes[AxisId(node.reference)].kind == kind;
+    });
+  }
+
+  // Whether neighbouring lanes, and so the vectors of one, have masks of their own.
+  bool lies_along_lanes(TileValueId mask) const {
+    const std::vector<AxisId>& axes = module_.values[mask].type.axes;
+    return std::any_of(module_.homes.begin(), module_.homes.end(), [&](const ir::Layout& home) {
+      return std::any_of(axes.begin(), axes.end(),
+                         [&](AxisId axis) { return home.has(axis) && home.lane_basis(0, axis) != 0; });
+    });
   }
 
   // As a comparison of sums without negative terms: those stand in masks and addresses too.

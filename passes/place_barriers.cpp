@@ -42,7 +42,7 @@ class BarrierPlacement {
     ir::TileOpId last;
     Pending before_last;
     for (ir::TileOpId id : std::vector(module_.regions[region].ops)) {
-      if (last.valid() && is_alternative(module_.index, count_of(last), count_of(id))) {
+      if (last.valid() && are_alternatives(module_.index, count_of(last), count_of(id))) {
         Pending alternative = before_last;
         if (place(id, alternative, insert, ops)) pending.clear();
         pending.join(alternative);
@@ -84,14 +84,6 @@ class BarrierPlacement {
   ir::IndexId count_of(ir::TileOpId id) const {
     const ir::TileOp& op = module_.ops[id];
     return op.op == ir::Opcode::kLoop ? module_.axes[op.axis].count : ir::IndexId();
-  }
-
-  // Whether one condition is the other's negation.
-  static bool is_alternative(const ir::IndexPool& pool, ir::IndexId a, ir::IndexId b) {
-    auto negates = [&](ir::IndexId one, ir::IndexId other) {
-      return pool[one].kind == ir::IndexKind::kNot && pool[one].a == other;
-    };
-    return a.valid() && b.valid() && (negates(a, b) || negates(b, a));
   }
 
   ir::TileOpId new_barrier() {

@@ -48,6 +48,13 @@ bool runs_at_most_once(const ir::TileModule& module, const TileOp& loop) {
   }
 }
 
+bool are_alternatives(const ir::IndexPool& pool, ir::IndexId a, ir::IndexId b) {
+  auto negates = [&](ir::IndexId one, ir::IndexId other) {
+    return pool[one].kind == ir::IndexKind::kNot && pool[one].a == other;
+  };
+  return a.valid() && b.valid() && (negates(a, b) || negates(b, a));
+}
+
 std::optional<ir::IndexId> margin(ir::TileModule& module, TileValueId comparison) {
   TileOpId id = module.values[comparison].definition;
   if (!id.valid() || ir::row(module.ops[id].op).rule != ir::TypeRule::kCompare) return std::nullopt;
