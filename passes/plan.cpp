@@ -120,6 +120,14 @@ std::set<IndexId> condition_set(const ir::IndexPool& pool, IndexId guard) {
   return {conditions.begin(), conditions.end()};
 }
 
+// The schedule with 64-bit coordinates, which take two registers each: a thread has half as many positions.
+// Copies to shared memory are made for the tiles that they have.
+Schedule widened(Schedule schedule) {
+  if (!schedule.staged.empty()) return schedule;
+  for (LoopDim& dim : schedule.dims) dim.repeat = std::max(1, dim.repeat / 2);
+  return schedule;
+}
+
 StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
   StepPlan step;
   step.group = index;
@@ -160,7 +168,7 @@ StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
     IndexId guard = full_guard(kernel, proposal);
     bool taken = kernel.index.is_constant(guard, 0) || unreachable(guard, proposal);
     if (last || (proposal.schedule.splits() && !taken))
-      step.variants.push_back({proposal.name + ".wide", proposal.schedule, guard, proposal.aligned,
+      step.variants.push_back({proposal.name + ".wide", widened(proposal.schedule), guard, proposal.aligned,
                                proposal.divisible, proposal.bounded, false});
   }
   return step;

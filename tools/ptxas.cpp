@@ -125,6 +125,20 @@ std::string quoted_name(std::string_view line) {
   return std::string(line.substr(begin + 1, end - begin - 1));
 }
 
+// The lines that say more than what an entry takes: "ptxas warning : ...", "ptxas info : (C7510) Potential
+// Performance Loss: ...".
+std::string parse_remarks(std::string_view output) {
+  std::string remarks;
+  while (!output.empty()) {
+    size_t end = std::min(output.find('\n'), output.size());
+    std::string_view line = output.substr(0, end);
+    output.remove_prefix(std::min(end + 1, output.size()));
+    if (line.starts_with("ptxas warning") || line.find("(C7") != std::string_view::npos)
+      remarks.append(line).push_back('\n');
+  }
+  return remarks;
+}
+
 // Reads the lines of `ptxas -v`: "Compiling entry function 'f' for 'sm_80'", "... bytes stack frame, ...",
 // "Used ...".
 std::map<std::string, EntryResources> parse_resources(std::string_view output) {
@@ -169,7 +183,7 @@ Result<Assembled> assemble(const std::string& ptx, const std::string& target) {
                                      folder.file("module.ptx")}));
   if (ended.status != 0) return machine(fmt::format("ptxas {}\n{}", status_text(ended.status), ended.output));
   TENON_TRY_ASSIGN(std::string cubin, read_file(folder.file("module.cubin"), kMostCubinBytes));
-  return Assembled{std::move(cubin), parse_resources(ended.output)};
+  return Assembled{std::move(cubin), parse_resources(ended.output), parse_remarks(ended.output)};
 }
 
 }  // namespace tenon::tools

@@ -22,6 +22,8 @@ struct EntryResources {
 struct Assembled {
   std::string cubin;
   std::map<std::string, EntryResources> entries;
+  // Warnings and advice, a line each, as ptxas words them.
+  std::string remarks;
 };
 
 // Whether the search path has ptxas.
