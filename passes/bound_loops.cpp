@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "passes/analysis/idle.h"
 #include "passes/analysis/index_bounds.h"
 #include "passes/analysis/index_limits.h"
 #include "passes/analysis/masks.h"
@@ -175,10 +176,45 @@ class LoopBounding {
       if (module_.ops[id].op != Opcode::kLoop) continue;
       around.insert(module_.ops[id].axis);
       changed = split_loops(module_.ops[id].regions[0], around) || changed;
+      changed = skip_idle(id, around) || changed;
       if (auto core = find_core(id, around); core && split_loop(region, id, *core)) changed = true;
       around.erase(module_.ops[id].axis);
     }
     return changed;
+  }
+
+  // Leaves out iterations at either end in which a comparison is false at all positions, and nothing happens.
+  bool skip_idle(TileOpId loop, const std::set<AxisId>& around) {
+    AxisId counter = module_.ops[loop].axis;
+    RegionId body = module_.ops[loop].regions[0];
+    IndexId from = pool().constant(0);
+    IndexId to = module_.axes[counter].count;
+    size_t conditions = 0;
+    for (TileValueId comparison : mask_comparisons(body)) {
+      auto margin = passes::margin(module_, comparison);
+      auto lowest = margin ? least_in_block(pool().scale(*margin, -1), around) : std::nullopt;
+      auto of_counter = lowest ? affine(pool().scale(*lowest, -1), counter) : std::nullopt;
+      if (!of_counter || conditions == kMostConditions) continue;
+      // The first counter from which on the margin can be at least 0, or the first from which on it cannot.
+      IndexId bound = first_beyond(*of_counter);
+      bool ends = of_counter->coefficient < 0;
+      if (ends ? at_most(to, bound) : at_most(bound, from)) continue;
+      if (!is_idle_without(module_, module_.ops[loop], comparison)) continue;
+      ++conditions;
+      (ends ? to : from) = ends ? least(to, bound) : most(from, bound);
+    }
+    if (conditions == 0 || module_.ops[loop].unroll || !may_shift(body, counter, from)) return false;
+    shift(body, counter, from);
+    module_.axes[counter].count = pool().sub(to, from);
+    return true;
+  }
+
+  // For a margin that falls with the counter the first one with a negative margin, else the first one with
+  // another.
+  IndexId first_beyond(const Affine& margin) {
+    if (margin.coefficient > 0) return pool().ceil_div(pool().scale(margin.rest, -1), margin.coefficient);
+    IndexId step = pool().constant(-margin.coefficient);
+    return pool().floor_div(pool().add(margin.rest, step), step);
   }
 
   std::optional<Core> find_core(TileOpId loop, const std::set<AxisId>& around) {
@@ -195,11 +231,8 @@ class LoopBounding {
       auto least = margin ? least_in_block(*margin, around) : std::nullopt;
       auto of_counter = least ? affine(*least, counter) : std::nullopt;
       if (!of_counter) continue;
-      auto [coefficient, rest] = *of_counter;
-      std::set<IndexId>& bounds = coefficient < 0 ? to : from;
-      IndexId bound = coefficient < 0 ? pool().floor_div(pool().add(rest, pool().constant(-coefficient)),
-                                                         pool().constant(-coefficient))
-                                      : pool().ceil_div(pool().scale(rest, -1), coefficient);
+      std::set<IndexId>& bounds = of_counter->coefficient < 0 ? to : from;
+      IndexId bound = first_beyond(*of_counter);
       if (bounds.size() == kMostConditions && !bounds.contains(bound)) continue;
       bounds.insert(bound);
       core.truths.insert(comparison);

@@ -56,7 +56,8 @@ std::optional<SharedPattern> shared_pattern(const ir::TileModule& module, const 
               if (at == layout.axes().end()) return std::nullopt;
               return position[at - layout.axes().begin()];
             });
-        if (!subscript) return std::nullopt;
+        // A counter at 0 may stand for a place before the buffer.
+        if (!subscript || *subscript < 0) return std::nullopt;
         places[lane] += *subscript * buffer.strides[i];
       }
     }

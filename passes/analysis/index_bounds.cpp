@@ -11,7 +11,7 @@ using ir::IndexNode;
 using ir::Opcode;
 
 // Quotients and minima within each other that are followed.
-constexpr int kDeepest = 3;
+constexpr int kDeepest = 6;
 // Differences of smaller ones stay within 64 bits.
 constexpr int64_t kLargestCoefficient = int64_t{1} << 60;
 
