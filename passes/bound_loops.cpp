@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "passes/analysis/block_bounds.h"
 #include "passes/analysis/idle.h"
 #include "passes/analysis/index_bounds.h"
 #include "passes/analysis/index_limits.h"
@@ -29,8 +30,6 @@ constexpr uint64_t kHeaviestLoop = 600;
 constexpr uint64_t kHeaviestLine = 200;
 // Different bounds of a loop, or conditions on a block, that are tested.
 constexpr size_t kMostConditions = 4;
-// Coefficients beyond that are nobody's tiles.
-constexpr int64_t kLargestCoefficient = int64_t{1} << 26;
 
 // The part of a loop in which the comparisons `truths` hold.
 struct Core {
@@ -96,74 +95,10 @@ class LoopBounding {
 
   // ---- index expressions ----
 
-  bool is_axis(IndexId factor) const { return module_.index[factor].kind == IndexKind::kAxis; }
-  AxisId axis_of(IndexId factor) const { return AxisId(module_.index[factor].reference); }
-
-  // The positions that an axis takes, unless it is a counter whose number of values is not known.
-  std::optional<int64_t> last_position(AxisId axis) const {
-    const TileAxis& row = module_.axes[axis];
-    if (row.kind == TileAxis::Kind::kTile) return row.extent - 1;
-    auto count = module_.index.as_constant(row.count);
-    return count && *count > 0 ? std::optional(*count - 1) : std::nullopt;
-  }
-
-  Interval interval(AxisId axis) const { return {0, last_position(axis).value_or(INT64_MAX)}; }
-
-  // Whether an expression may differ within a block, or between iterations of other loops than those
-  // `around`.
-  bool varies(IndexId expression, const std::set<AxisId>& around) const {
-    return module_.index.mentions(expression, [&](const ir::IndexNode& node) {
-      if (node.kind == IndexKind::kValue) return true;
-      if (node.kind != IndexKind::kAxis) return false;
-      AxisId axis(node.reference);
-      TileAxis::Kind kind = module_.axes[axis].kind;
-      return kind == TileAxis::Kind::kTile || (kind == TileAxis::Kind::kLoop && !around.contains(axis));
-    });
-  }
-
-  // The least value of an expression within a block and all loops but those `around`, as an expression over
-  // the rest; empty where it is not linear in what varies.
-  std::optional<IndexId> least_in_block(IndexId expression, const std::set<AxisId>& around) {
-    IndexId sum = pool().constant(0);
-    for (const ir::Monomial& term : pool().terms(expression)) {
-      if (std::abs(term.coefficient) > kLargestCoefficient && !term.factors.empty()) return std::nullopt;
-      IndexId product = pool().from_terms({term});
-      if (!varies(product, around)) {
-        sum = pool().add(sum, product);
-        continue;
-      }
-      if (term.factors.size() != 1 || !is_axis(term.factors[0])) return std::nullopt;
-      auto last = last_position(axis_of(term.factors[0]));
-      if (!last || *last > kLargestCoefficient) return std::nullopt;
-      if (term.coefficient < 0) sum = pool().add(sum, pool().constant(term.coefficient * *last));
-    }
-    return sum;
-  }
-
-  // coefficient * counter + rest, the counter nowhere else.
-  struct Affine {
-    int64_t coefficient = 0;
-    IndexId rest;
-  };
-  std::optional<Affine> affine(IndexId expression, AxisId counter) {
-    Affine result{0, pool().constant(0)};
-    for (const ir::Monomial& term : pool().terms(expression)) {
-      IndexId product = pool().from_terms({term});
-      if (term.factors.size() == 1 && is_axis(term.factors[0]) && axis_of(term.factors[0]) == counter) {
-        result.coefficient = term.coefficient;
-      } else if (pool().mentions(product, [&](const ir::IndexNode& node) {
-                   return node.kind == IndexKind::kAxis && AxisId(node.reference) == counter;
-                 })) {
-        return std::nullopt;
-      } else {
-        result.rest = pool().add(result.rest, product);
-      }
-    }
-    return result.coefficient == 0 ? std::nullopt : std::optional(result);
-  }
-
   bool at_most(IndexId a, IndexId b) {
-    return never_above(module_, a, b, [&](AxisId axis) { return std::optional(interval(axis)); });
+    return never_above(module_, a, b, [&](AxisId axis) {
+      return std::optional(Interval{0, last_position(module_, axis).value_or(INT64_MAX)});
+    });
   }
   IndexId least(IndexId a, IndexId b) { return at_most(a, b) ? a : at_most(b, a) ? b : pool().min(a, b); }
   IndexId most(IndexId a, IndexId b) { return at_most(a, b) ? b : at_most(b, a) ? a : pool().max(a, b); }
@@ -192,8 +127,8 @@ class LoopBounding {
     size_t conditions = 0;
     for (TileValueId comparison : mask_comparisons(body)) {
       auto margin = passes::margin(module_, comparison);
-      auto lowest = margin ? least_in_block(pool().scale(*margin, -1), around) : std::nullopt;
-      auto of_counter = lowest ? affine(pool().scale(*lowest, -1), counter) : std::nullopt;
+      auto lowest = margin ? least_in_block(module_, pool().scale(*margin, -1), around) : std::nullopt;
+      auto of_counter = lowest ? affine(pool(), pool().scale(*lowest, -1), counter) : std::nullopt;
       if (!of_counter || conditions == kMostConditions) continue;
       // The first counter from which on the margin can be at least 0, or the first from which on it cannot.
       IndexId bound = first_beyond(*of_counter);
@@ -228,8 +163,8 @@ class LoopBounding {
     Core core;
     for (TileValueId comparison : mask_comparisons(region)) {
       auto margin = passes::margin(module_, comparison);
-      auto least = margin ? least_in_block(*margin, around) : std::nullopt;
-      auto of_counter = least ? affine(*least, counter) : std::nullopt;
+      auto least = margin ? least_in_block(module_, *margin, around) : std::nullopt;
+      auto of_counter = least ? affine(pool(), *least, counter) : std::nullopt;
       if (!of_counter) continue;
       std::set<IndexId>& bounds = of_counter->coefficient < 0 ? to : from;
       IndexId bound = first_beyond(*of_counter);
@@ -266,7 +201,10 @@ class LoopBounding {
   }
 
   ir::IndexPool::AtomMap replacing(AxisId axis, IndexId by) {
-    return [this, axis, by](IndexId atom) { return is_axis(atom) && axis_of(atom) == axis ? by : IndexId(); };
+    return [this, axis, by](IndexId atom) {
+      const ir::IndexNode& node = module_.index[atom];
+      return node.kind == IndexKind::kAxis && AxisId(node.reference) == axis ? by : IndexId();
+    };
   }
 
   void shift(RegionId region, AxisId counter, IndexId by) {
@@ -331,7 +269,7 @@ class LoopBounding {
     bool along_lanes = false;
     for (TileValueId comparison : mask_comparisons(kernel_.body)) {
       auto margin = passes::margin(module_, comparison);
-      auto least = margin ? least_in_block(*margin, {}) : std::nullopt;
+      auto least = margin ? least_in_block(module_, *margin, {}) : std::nullopt;
       if (!least || !mentions(*least, TileAxis::Kind::kGrid)) continue;
       if (margins.size() == kMostConditions && !margins.contains(*least)) continue;
       margins.insert(*least);
