@@ -174,6 +174,15 @@ void Emitter::emit_op(TileOpId id) {
     case Opcode::kBarrier:
       barrier();
       break;
+    case Opcode::kCopyAsync:
+      emit_copy(op);
+      break;
+    case Opcode::kCopyCommit:
+      intrinsic(llvm::Intrinsic::nvvm_cp_async_commit_group, {});
+      break;
+    case Opcode::kCopyWait:
+      intrinsic(llvm::Intrinsic::nvvm_cp_async_wait_group, {b_.getInt32(op.bits)});
+      break;
     case Opcode::kYield:
       break;
     default:

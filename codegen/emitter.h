@@ -119,11 +119,15 @@ class Emitter {
   Registers load_shared(llvm::Value* pointer, ElementType element, int32_t width);
   llvm::LoadInst* create_load(llvm::Value* pointer, ElementType element, int32_t width);
   Registers load_elements(llvm::LoadInst* load, ElementType element, int32_t width);
-  // The type of a store: that of its value, with the axes that its subscripts add.
-  ir::TileType store_type(const ir::TileOp& op) const;
+  void emit_copy(const ir::TileOp& op);
+  void copy_bytes(llvm::Value* to, llvm::Value* from, int64_t bytes, llvm::Value* mask);
+  // ir::accessed_type, with a layout if there are axes.
+  ir::TileType accessed_type(const ir::TileOp& op) const;
   void store_vector(llvm::Value* pointer, ElementType element, const Registers& registers);
-  // Runs `then` where the condition holds.
+  // Runs `then` where the condition holds. `in_scope` forgets behind it what `then` computed; with the other
+  // it may compute nothing that is kept.
   void branch_around(llvm::Value* condition, const std::function<void()>& then);
+  void in_scope(llvm::Value* condition, const std::function<void()>& then);
 
   // ---- elementwise.cpp, casts.cpp ----
   void emit_elementwise(const ir::TileOp& op);

@@ -123,25 +123,35 @@ llvm::Value* Emitter::shared_address(const TileOp& op, const ir::Layout* layout,
     for (unsigned bit = 0; (1 << bit) < layout->warp_count(); ++bit)
       contribute(layout->warp_basis(bit, axis) * coefficient.coefficient);
   }
-  bool split_swizzle = uniform.empty() && disjoint && (thread_bits & constant) == 0;
+  // A uniform part that moves by whole periods of the swizzle, such as the slice of a ring, stays outside of
+  // it.
+  int64_t period = int64_t{1} << (buffer.swizzle_from + buffer.swizzle_bits);
+  bool apart = std::all_of(uniform.begin(), uniform.end(),
+                           [&](const ir::Monomial& term) { return term.coefficient % period == 0; });
+  // Whether the address is the sum of a uniform part, one that all registers share, and one of its own.
+  bool plain = buffer.swizzle_bits == 0;
+  bool separable = apart && (plain || (disjoint && (thread_bits & constant) == 0));
 
   auto swizzled_value = [&](llvm::Value* at) {
     if (buffer.swizzle_bits == 0) return at;
     llvm::Value* field = b_.CreateAnd(b_.CreateLShr(at, buffer.swizzle_from), (1 << buffer.swizzle_bits) - 1);
     return b_.CreateXor(at, b_.CreateShl(field, buffer.swizzle_to));
   };
-  llvm::Value* thread = find_part({offset, layout, kThreadOffset});
-  if (thread == nullptr) {
-    thread = emit_linear(parts, layout, i32);
-    if (thread == nullptr) thread = b_.getInt32(0);
-    if (split_swizzle) thread = b_.CreateMul(swizzled_value(thread), b_.getInt32(bytes));
-    if (split_swizzle) scopes_.back().parts[{offset, layout, kThreadOffset}] = thread;
-  }
-  if (split_swizzle || (buffer.swizzle_bits == 0 && uniform.empty())) {
-    if (!split_swizzle) thread = b_.CreateMul(thread, b_.getInt32(bytes));
+  if (separable) {
+    llvm::Value* thread = find_part({offset, layout, kThreadOffset});
+    if (thread == nullptr) {
+      thread = emit_linear(parts, layout, i32);
+      if (thread == nullptr) thread = b_.getInt32(0);
+      thread = b_.CreateMul(swizzled_value(thread), b_.getInt32(bytes));
+      scopes_.back().parts[{offset, layout, kThreadOffset}] = thread;
+    }
     int64_t own = swizzle(constant);
     llvm::Value* pointer = shared_pointer(buffer.offset);
-    if ((own & swizzled_bits) == 0 || buffer.swizzle_bits == 0) {
+    if (!uniform.empty()) {
+      llvm::Value* start = to_type(emit_index(module_.index.from_terms(uniform), nullptr, 0), i32);
+      pointer = b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateMul(start, b_.getInt32(bytes)));
+    }
+    if (plain || (own & swizzled_bits) == 0) {
       pointer = b_.CreateGEP(b_.getInt8Ty(), pointer, thread);
       return own == 0 ? pointer : b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, own * bytes);
     }
@@ -188,6 +198,14 @@ void Emitter::branch_around(llvm::Value* condition, const std::function<void()>&
   then();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
+}
+
+void Emitter::in_scope(llvm::Value* condition, const std::function<void()>& then) {
+  branch_around(condition, [&] {
+    scopes_.emplace_back();
+    then();
+    scopes_.pop_back();
+  });
 }
 
 Registers Emitter::load_elements(llvm::LoadInst* load, ElementType element, int32_t width) {
@@ -308,7 +326,7 @@ void Emitter::store_vector(llvm::Value* pointer, ElementType element, const Regi
 void Emitter::emit_store(const TileOp& op) {
   // A value without some of the subscripts' axes is stored once for each of their positions: its type at the
   // store.
-  TileType type = store_type(op);
+  TileType type = accessed_type(op);
   const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
   int32_t count = layout == nullptr ? 1 : layout->register_count();
   int32_t width = op.vector;
@@ -351,26 +369,50 @@ void Emitter::emit_store(const TileOp& op) {
   }
 }
 
-TileType Emitter::store_type(const TileOp& op) const {
-  TileType type = module_.values[op.operands[0]].type;
-  std::set<ir::AxisId> axes(type.axes.begin(), type.axes.end());
-  for (IndexId subscript : op.subscripts) {
-    module_.index.for_each_atom(subscript, [&](IndexId atom) {
-      const ir::IndexNode& node = module_.index[atom];
-      if (node.kind == ir::IndexKind::kAxis &&
-          module_.axes[ir::AxisId(node.reference)].kind == ir::TileAxis::Kind::kTile)
-        axes.insert(ir::AxisId(node.reference));
-    });
-  }
-  if (axes.size() == type.axes.size()) return type;
-  type.axes.assign(axes.begin(), axes.end());
-  for (const ir::Layout& home : module_.homes) {
-    if (std::all_of(type.axes.begin(), type.axes.end(), [&](ir::AxisId axis) { return home.has(axis); })) {
-      type.layout = home.project(type.axes);
-      return type;
+// Each element outside the mask becomes 0: its copy reads no bytes.
+void Emitter::emit_copy(const TileOp& op) {
+  TileType type = accessed_type(op);
+  const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
+  int32_t count = layout == nullptr ? 1 : layout->register_count();
+  int64_t bytes = int64_t{op.vector} * byte_size(type.element);
+  TileOp source = op;
+  source.buffer = {};
+  TileOp target = op;
+  target.tensor = {};
+  target.subscripts = op.target_subscripts;
+  auto copies = [&] {
+    for (int32_t reg = 0; reg < count; reg += op.vector) {
+      llvm::Value* from = global_address(source, layout, reg);
+      llvm::Value* to = shared_address(target, layout, reg);
+      copy_bytes(to, from, bytes, op.operands.empty() ? nullptr : value_at(op.operands[0], type, reg));
     }
+  };
+  if (llvm::Value* acts = first_copy(layout)) {
+    in_scope(acts, copies);
+  } else {
+    copies();
   }
-  TENON_UNREACHABLE("no home holds the axes of a store");
+}
+
+// 16 bytes go past the first cache, which copies of fewer bytes must go through. `mask` may be null.
+void Emitter::copy_bytes(llvm::Value* to, llvm::Value* from, int64_t bytes, llvm::Value* mask) {
+  llvm::Intrinsic::ID whole = bytes == 16  ? llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16
+                              : bytes == 8 ? llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8
+                                           : llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4;
+  llvm::Intrinsic::ID part = bytes == 16  ? llvm::Intrinsic::nvvm_cp_async_cg_shared_global_16_s
+                             : bytes == 8 ? llvm::Intrinsic::nvvm_cp_async_ca_shared_global_8_s
+                                          : llvm::Intrinsic::nvvm_cp_async_ca_shared_global_4_s;
+  if (mask == nullptr) {
+    intrinsic(whole, {to, from});
+  } else {
+    intrinsic(part, {to, from, b_.CreateSelect(mask, b_.getInt32(bytes), b_.getInt32(0))});
+  }
+}
+
+TileType Emitter::accessed_type(const TileOp& op) const {
+  TileType type = ir::accessed_type(module_, op);
+  TENON_CHECK(type.axes.empty() || type.layout, "no home holds the axes of an access");
+  return type;
 }
 
 }  // namespace tenon::codegen

@@ -32,6 +32,7 @@ enum class TypeRule : uint8_t {
   kMma,
   kLoop,
   kYield,
+  kCopyAsync,
 };
 
 enum class Stage : uint8_t { kBody, kTensor, kTile };

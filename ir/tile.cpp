@@ -1,6 +1,7 @@
 #include "ir/tile.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tenon::ir {
 
@@ -11,6 +12,52 @@ int64_t Buffer::element_count() const {
 }
 
 size_t product_chains(size_t terms) { return std::clamp<size_t>(terms / 16, 1, 4); }
+
+std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& kernel) {
+  std::vector<TileOpId> ops;
+  std::vector<RegionId> regions = {kernel.body};
+  while (!regions.empty()) {
+    RegionId region = regions.back();
+    regions.pop_back();
+    for (TileOpId id : module.regions[region].ops) {
+      ops.push_back(id);
+      regions.insert(regions.end(), module.ops[id].regions.begin(), module.ops[id].regions.end());
+    }
+  }
+  return ops;
+}
+
+TileType accessed_type(const TileModule& module, const TileOp& op) {
+  if (op.op == Opcode::kLoad) return module.values[op.results[0]].type;
+  TileType type;
+  if (op.op == Opcode::kStore) {
+    type = module.values[op.operands[0]].type;
+  } else {
+    type.element = module.buffers[op.buffer].element;
+  }
+  std::set<AxisId> axes(type.axes.begin(), type.axes.end());
+  for (IndexId subscript : op.subscripts) {
+    module.index.for_each_atom(subscript, [&](IndexId atom) {
+      const IndexNode& node = module.index[atom];
+      if (node.kind == IndexKind::kAxis && module.axes[AxisId(node.reference)].kind == TileAxis::Kind::kTile)
+        axes.insert(AxisId(node.reference));
+      if (node.kind == IndexKind::kValue) {
+        const TileType& own = module.values[TileValueId(node.reference)].type;
+        axes.insert(own.axes.begin(), own.axes.end());
+      }
+    });
+  }
+  if (axes.size() == type.axes.size()) return type;
+  type.axes.assign(axes.begin(), axes.end());
+  type.layout.reset();
+  for (const Layout& home : module.homes) {
+    bool holds = std::all_of(axes.begin(), axes.end(), [&](AxisId axis) { return home.has(axis); });
+    if (!holds) continue;
+    type.layout = home.project(type.axes);
+    break;
+  }
+  return type;
+}
 
 TileModule make_tile_module(const Kernel& kernel, std::string name) {
   TileModule module;

@@ -87,17 +87,22 @@ struct TileOp {
   std::vector<TileValueId> results;
   std::vector<RegionId> regions;
   bool approx = false;
-  // kConst.
+  // kConst. kCopyWait: the groups of copies that may still be under way.
   uint64_t bits = 0;
   // kIndex: the expression, over symbols, axes of any kind and index values.
   IndexId index;
-  // kLoad, kStore: exactly one of tensor and buffer.
+  // kLoad, kStore: exactly one of tensor and buffer. kCopyAsync: both.
   TensorId tensor;
   BufferId buffer;
   // One a dimension of the tensor or, for an access to shared memory alone, of the buffer.
   std::vector<IndexId> subscripts;
-  // Set by vectorize. kLoad, kStore: elements moved by one instruction, consecutive registers and addresses.
-  // Comparisons: consecutive registers that are known to compare alike.
+  // kCopyAsync: one a dimension of the buffer, over the tile axes that `subscripts` mention.
+  std::vector<IndexId> target_subscripts;
+  // kStore to a buffer, set by plan-async: what is stored comes from a load that has no other use, and may
+  // arrive as late as the first read behind it.
+  bool async = false;
+  // Set by vectorize. kLoad, kStore, kCopyAsync: elements moved by one instruction, consecutive registers and
+  // addresses. Comparisons: consecutive registers that are known to compare alike.
   int32_t vector = 1;
   // kTileReduce. With `product`, of a sum of floats, there are two operands: the terms are their products,
   // joined by multiply-adds within a thread.
@@ -107,6 +112,8 @@ struct TileOp {
   // kLoop: its counter, and whether its iterations are written out (its count is then a constant).
   AxisId axis;
   bool unroll = false;
+  // kLoop: the slices that its asynchronous stores hold in shared memory at once; 0 where plan-async decides.
+  int32_t stages = 0;
   std::vector<Span> spans;
 };
 
@@ -159,6 +166,13 @@ struct TileModule {
 // The chains of multiply-adds in which a thread joins so many products of a kTileReduce: one for every
 // sixteen, at most four. Term r goes to chain r modulo their number.
 size_t product_chains(size_t terms);
+
+// The operations of a kernel, those in its regions too.
+std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& kernel);
+
+// The type of the tile that a load, store or asynchronous copy moves: over the axes of its value and of its
+// subscripts, in the layout of the home that holds them, if a home does.
+TileType accessed_type(const TileModule& module, const TileOp& op);
 
 // A tile module with the kernel's symbols, tensors and axes, and no launches.
 TileModule make_tile_module(const Kernel& kernel, std::string name);

@@ -13,6 +13,8 @@ namespace tenon::ir {
 namespace {
 
 constexpr std::byte kUnwritten{0xFF};
+// Several times the elements that shared memory has.
+constexpr size_t kMostUnderWay = size_t{1} << 21;
 
 size_t width_of(const TileModule& module, TileValueId value) {
   return byte_size(module.values[value].type.element);
@@ -36,8 +38,8 @@ void add_axes(std::vector<AxisId>& axes, const std::vector<AxisId>& more) {
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
 }
 
-// The positions of a store: those of its value, and of the tile axes that its subscripts add.
-std::vector<AxisId> store_axes(const TileModule& module, const TileOp& op) {
+// The positions of a store or copy: those of its operands, and of the tile axes that its subscripts add.
+std::vector<AxisId> access_axes(const TileModule& module, const TileOp& op) {
   std::vector<AxisId> axes;
   for (TileValueId operand : op.operands) add_axes(axes, module.values[operand].type.axes);
   for (IndexId subscript : op.subscripts) {
@@ -53,20 +55,6 @@ std::vector<AxisId> store_axes(const TileModule& module, const TileOp& op) {
 }
 
 }  // namespace
-
-std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& kernel) {
-  std::vector<TileOpId> ops;
-  std::vector<RegionId> regions = {kernel.body};
-  while (!regions.empty()) {
-    RegionId region = regions.back();
-    regions.pop_back();
-    for (TileOpId id : module.regions[region].ops) {
-      ops.push_back(id);
-      regions.insert(regions.end(), module.ops[id].regions.begin(), module.ops[id].regions.end());
-    }
-  }
-  return ops;
-}
 
 int64_t BlockRunner::byte_count(const TileModule& module, const TileKernel& kernel) {
   // Most operations keep their operands once more at the result's positions.
@@ -156,12 +144,16 @@ void BlockRunner::prepare(TileOpId id) {
     }
     case Opcode::kYield:
     case Opcode::kBarrier:
+    case Opcode::kCopyCommit:
+    case Opcode::kCopyWait:
       return;
     default:
       break;
   }
-  if (op.op == Opcode::kStore) plan.shape = TileShape(module_, store_axes(module_, op));
-  if (op.op == Opcode::kLoad || op.op == Opcode::kStore)
+  bool copy = op.op == Opcode::kCopyAsync;
+  if (op.op == Opcode::kStore || copy) plan.shape = TileShape(module_, access_axes(module_, op));
+  if (copy) plan.target = std::make_unique<TileAccess>(context_, plan.shape, op.target_subscripts);
+  if (op.op == Opcode::kLoad || op.op == Opcode::kStore || copy)
     plan.access = std::make_unique<TileAccess>(context_, plan.shape, op.subscripts);
   for (TileValueId value : op.operands) plan.operands.push_back(operand(value, plan.shape));
 }
@@ -214,7 +206,13 @@ std::optional<Error> BlockRunner::run(int64_t block) {
     counters_[axis.index()] = rest % *count;
     rest /= *count;
   }
-  run_region(launch_.kernel.body);
+  copies_.assign(1, {});
+  under_way_ = 0;
+  bool done = run_region(launch_.kernel.body);
+  bool arrived = copies_.size() == 1 && copies_.back().empty();
+  if (done && !arrived)
+    error_ = Error{ErrorKind::kDevice,
+                   fmt::format("{}, {}: ends while copies are under way", launch_.kernel.name, block_text())};
   return std::exchange(error_, std::nullopt);
 }
 
@@ -227,6 +225,13 @@ bool BlockRunner::run_region(RegionId region) {
 bool BlockRunner::count(int64_t elements) {
   if (launch_.elements_left.fetch_sub(elements, std::memory_order_relaxed) >= elements) return true;
   error_ = Error{ErrorKind::kRefused, "the interpreter would compute more elements than it may"};
+  return false;
+}
+
+bool BlockRunner::count_under_way(size_t more) {
+  under_way_ += more;
+  if (under_way_ <= kMostUnderWay) return true;
+  error_ = Error{ErrorKind::kRefused, "more copies are under way than the interpreter keeps"};
   return false;
 }
 
@@ -246,6 +251,13 @@ bool BlockRunner::run_op(TileOpId id) {
       return run_load(id, op, plan);
     case Opcode::kStore:
       return run_store(id, op, plan);
+    case Opcode::kCopyAsync:
+      return run_copy(id, op, plan);
+    case Opcode::kCopyCommit:
+      copies_.emplace_back();
+      return count_under_way(1);
+    case Opcode::kCopyWait:
+      return run_wait(op.bits), true;
     case Opcode::kTileReduce: {
       std::vector<const std::byte*> operands;
       std::vector<std::byte*> results;
@@ -304,6 +316,10 @@ const AccessedMemory& BlockRunner::memory_of(const TileOp& op) const {
   return op.tensor.valid() ? launch_.tensors[op.tensor.index()] : buffers_[op.buffer.index()];
 }
 
+const std::string& BlockRunner::name_of(const TileOp& op) const {
+  return op.tensor.valid() ? module_.tensors[op.tensor].name : module_.buffers[op.buffer].name;
+}
+
 bool BlockRunner::run_load(TileOpId id, const TileOp& op, Plan& plan) {
   const AccessedMemory& memory = memory_of(op);
   size_t width = width_of(module_, op.results[0]);
@@ -321,7 +337,7 @@ bool BlockRunner::run_load(TileOpId id, const TileOp& op, Plan& plan) {
   for (int64_t row = 0; row < plan.shape.rows(); ++row) {
     auto* row_mask = mask == nullptr ? nullptr : reinterpret_cast<const uint8_t*>(mask + row * length);
     auto outside = plan.access->offsets(row, memory, width, row_mask, offsets_);
-    if (outside) return fail_access(id, op, plan, memory, *outside);
+    if (outside) return fail_access(id, *plan.access, memory, "load of %" + name_of(op), *outside);
     for (int64_t i = 0; i < length; ++i, to += width)
       if (int64_t offset = offsets_[i]; offset >= 0) std::memcpy(to, memory.data + offset * width, width);
   }
@@ -340,11 +356,48 @@ bool BlockRunner::run_store(TileOpId id, const TileOp& op, Plan& plan) {
   for (int64_t row = 0; row < plan.shape.rows(); ++row) {
     auto* row_mask = mask == nullptr ? nullptr : reinterpret_cast<const uint8_t*>(mask + row * length);
     auto outside = plan.access->offsets(row, memory, width, row_mask, offsets_);
-    if (outside) return fail_access(id, op, plan, memory, *outside);
+    if (outside) return fail_access(id, *plan.access, memory, "store of %" + name_of(op), *outside);
     for (int64_t i = 0; i < length; ++i, from += width)
       if (int64_t offset = offsets_[i]; offset >= 0) std::memcpy(memory.data + offset * width, from, width);
   }
   return true;
+}
+
+// The source is read at once; the elements arrive with the wait, and until then nobody should look.
+bool BlockRunner::run_copy(TileOpId id, const TileOp& op, Plan& plan) {
+  const AccessedMemory& from = launch_.tensors[op.tensor.index()];
+  const AccessedMemory& to = buffers_[op.buffer.index()];
+  size_t width = byte_size(module_.buffers[op.buffer].element);
+  const std::byte* mask = plan.operands.empty() ? nullptr : at_shape(plan.operands[0], plan.shape);
+  if (!count_under_way(static_cast<size_t>(plan.shape.count()))) return false;
+  plan.access->begin();
+  plan.target->begin();
+  int64_t length = plan.shape.row_length();
+  for (int64_t row = 0; row < plan.shape.rows(); ++row) {
+    auto* row_mask = mask == nullptr ? nullptr : reinterpret_cast<const uint8_t*>(mask + row * length);
+    if (auto outside = plan.access->offsets(row, from, width, row_mask, offsets_))
+      return fail_access(id, *plan.access, from, "copy from %" + module_.tensors[op.tensor].name, *outside);
+    if (auto outside = plan.target->offsets(row, to, width, nullptr, target_offsets_))
+      return fail_access(id, *plan.target, to, "copy to %" + module_.buffers[op.buffer].name, *outside);
+    for (size_t i = 0; i < static_cast<size_t>(length); ++i) {
+      Arrival arrival{to.data + target_offsets_[i] * static_cast<int64_t>(width), {}, width};
+      if (offsets_[i] >= 0)
+        std::memcpy(arrival.bytes.data(), from.data + offsets_[i] * static_cast<int64_t>(width), width);
+      std::memset(arrival.to, static_cast<int>(kUnwritten), width);
+      copies_.back().push_back(arrival);
+    }
+  }
+  return true;
+}
+
+// The last group is open: no wait but one for all reaches it.
+void BlockRunner::run_wait(uint64_t groups_under_way) {
+  while (copies_.size() > groups_under_way + 1) {
+    for (const Arrival& arrival : copies_.front())
+      std::memcpy(arrival.to, arrival.bytes.data(), arrival.width);
+    under_way_ -= copies_.front().size() + 1;
+    copies_.pop_front();
+  }
 }
 
 void BlockRunner::run_mma(const TileOp& op, Plan& plan) {
@@ -393,14 +446,11 @@ std::string BlockRunner::block_text() const {
   return fmt::format("block {}{}", block_, text.empty() ? "" : " (" + text + ")");
 }
 
-bool BlockRunner::fail_access(TileOpId id, const TileOp& op, Plan& plan, const AccessedMemory& memory,
-                              int64_t position) {
-  const std::string& name =
-      op.tensor.valid() ? module_.tensors[op.tensor].name : module_.buffers[op.buffer].name;
+bool BlockRunner::fail_access(TileOpId id, TileAccess& access, const AccessedMemory& memory,
+                              std::string_view what, int64_t position) {
   error_ = Error{ErrorKind::kDevice,
-                 fmt::format("{}, {}: {} of %{}{}, which has the shape {}, in `{}`", launch_.kernel.name,
-                             block_text(), op.op == Opcode::kLoad ? "load" : "store", name,
-                             plan.access->subscripts_text(position, op.subscripts.size()),
+                 fmt::format("{}, {}: {}{}, which has the shape {}, in `{}`", launch_.kernel.name,
+                             block_text(), what, access.subscripts_text(position, memory.extents.size()),
                              shape_text(memory.extents), print_op(module_, id))};
   return false;
 }

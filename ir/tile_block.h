@@ -1,14 +1,17 @@
 // One block of a launch at a time, for the tile interpreter.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/tile_access.h"
@@ -27,9 +30,6 @@ struct TileLaunch {
   // Elements that may still be computed.
   std::atomic<int64_t>& elements_left;
 };
-
-// The operations of a kernel, its loops' too.
-std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& kernel);
 
 class BlockRunner {
  public:
@@ -60,12 +60,21 @@ class BlockRunner {
     TileShape shape;
     std::vector<Operand> operands;
     std::unique_ptr<TileAccess> access;
+    // kCopyAsync: where it writes.
+    std::unique_ptr<TileAccess> target;
     std::unique_ptr<TileIndex> index;
     std::unique_ptr<TileReduction> reduction;
     // kMma: the offsets of positions summed over, in each factor; the factors in the sum's type.
     std::vector<std::pair<int64_t, int64_t>> terms;
     Bytes factors[2];
     Bytes product;
+  };
+
+  // An element of an asynchronous copy that has not arrived.
+  struct Arrival {
+    std::byte* to = nullptr;
+    std::array<std::byte, 8> bytes{};
+    size_t width = 0;
   };
 
   void prepare(TileOpId id);
@@ -81,12 +90,19 @@ class BlockRunner {
   void run_index(const TileOp& op, Plan& plan);
   bool run_load(TileOpId id, const TileOp& op, Plan& plan);
   bool run_store(TileOpId id, const TileOp& op, Plan& plan);
+  bool run_copy(TileOpId id, const TileOp& op, Plan& plan);
+  void run_wait(uint64_t groups_under_way);
   void run_mma(const TileOp& op, Plan& plan);
   void run_elementwise(const TileOp& op, Plan& plan);
   // Whether the block may go on; counts what it computes.
   bool count(int64_t elements);
-  bool fail_access(TileOpId id, const TileOp& op, Plan& plan, const AccessedMemory& memory, int64_t position);
+  // Whether so many copied elements and groups more may be under way.
+  bool count_under_way(size_t more);
+  bool fail_access(TileOpId id, TileAccess& access, const AccessedMemory& memory, std::string_view what,
+                   int64_t position);
+  // What a load or store accesses.
   const AccessedMemory& memory_of(const TileOp& op) const;
+  const std::string& name_of(const TileOp& op) const;
   std::string block_text() const;
 
   const TileLaunch& launch_;
@@ -99,6 +115,10 @@ class BlockRunner {
   Bytes shared_;
   std::vector<AccessedMemory> buffers_;
   std::vector<int64_t> offsets_;
+  std::vector<int64_t> target_offsets_;
+  // Copies by group, from the oldest that is under way to the one that is open.
+  std::deque<std::vector<Arrival>> copies_;
+  size_t under_way_ = 0;
   int64_t block_ = 0;
   std::optional<Error> error_;
 };

@@ -195,6 +195,19 @@ void TileBuilder::barrier() {
   append(std::move(op));
 }
 
+void TileBuilder::copy_commit() {
+  TileOp op;
+  op.op = Opcode::kCopyCommit;
+  append(std::move(op));
+}
+
+void TileBuilder::copy_wait(uint64_t groups_under_way) {
+  TileOp op;
+  op.op = Opcode::kCopyWait;
+  op.bits = groups_under_way;
+  append(std::move(op));
+}
+
 void TileBuilder::yield(std::span<const TileValueId> values) {
   TileOp op;
   op.op = Opcode::kYield;

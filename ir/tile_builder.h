@@ -52,6 +52,8 @@ class TileBuilder {
   using LoopBody = std::function<std::vector<TileValueId>(TileBuilder&, std::span<const TileValueId>)>;
   std::vector<TileValueId> loop(AxisId axis, std::span<const TileValueId> initial, const LoopBody& body);
   void barrier();
+  void copy_commit();
+  void copy_wait(uint64_t groups_under_way);
   void yield(std::span<const TileValueId> values);
 
   AxisId tile_axis(std::string name, int64_t extent);

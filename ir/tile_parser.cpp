@@ -20,6 +20,7 @@ constexpr size_t kMaxBits = 16;
 constexpr int64_t kMaxRegisters = int64_t{1} << 16;
 constexpr int64_t kMaxWarps = 32;
 constexpr int64_t kMaxExtent = int64_t{1} << 30;
+constexpr int64_t kMaxStages = 64;
 
 class ModuleParser {
  public:
@@ -446,6 +447,13 @@ class ModuleParser {
         scanner_.expect("->");
         access(op);
         if (scanner_.accept("where")) op.operands.push_back(operand());
+        op.async = scanner_.accept("async");
+        return;
+      case Opcode::kCopyAsync:
+        copy(op);
+        return;
+      case Opcode::kCopyWait:
+        op.bits = static_cast<uint64_t>(integer(0, kMaxStages));
         return;
       case Opcode::kTileReduce:
         reduction(op);
@@ -474,6 +482,17 @@ class ModuleParser {
     op.subscripts = expressions();
   }
 
+  void copy(TileOp& op) {
+    op.tensor = use<TensorId>(tensors_, scanner_.expect(Token::Kind::kValue, "a tensor"), "tensor");
+    scanner_.expect("[");
+    op.subscripts = expressions();
+    scanner_.expect("->");
+    op.buffer = use<BufferId>(buffers_, scanner_.expect(Token::Kind::kValue, "a buffer"), "buffer");
+    scanner_.expect("[");
+    op.target_subscripts = expressions();
+    if (scanner_.accept("where")) op.operands.push_back(operand());
+  }
+
   void reduction(TileOp& op) {
     scanner_.expect("<");
     Token name = scanner_.expect(Token::Kind::kWord, "a monoid");
@@ -494,6 +513,7 @@ class ModuleParser {
   std::vector<TileType> loop(TileOp& op) {
     op.axis = counted_axis(TileAxis::Kind::kLoop);
     op.unroll = scanner_.accept("unroll");
+    if (scanner_.accept("stages")) op.stages = static_cast<int32_t>(in_parentheses(2, kMaxStages));
     RegionId body = module_.regions.add({});
     op.regions = {body};
     std::vector<TileType> types;

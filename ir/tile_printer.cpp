@@ -285,7 +285,15 @@ class TilePrinter {
       case Opcode::kStore:
         text += " " + operand(0) + " -> " + access(op);
         if (op.operands.size() > 1) text += " where " + operand(1);
+        if (op.async) text += " async";
         return text;
+      case Opcode::kCopyAsync:
+        text += fmt::format(" %{}{} -> %{}{}", name_of(tensor_names_, op.tensor), indices(op.subscripts),
+                            name_of(buffer_names_, op.buffer), indices(op.target_subscripts));
+        if (!op.operands.empty()) text += " where " + operand(0);
+        return text;
+      case Opcode::kCopyWait:
+        return text + fmt::format(" {}", op.bits);
       case Opcode::kTileReduce:
         text += fmt::format("<{}> {}{} along ", op.monoid ? name(op.monoid->kind) : "?",
                             op.product ? "product " : "", values(op.operands));
@@ -310,6 +318,7 @@ class TilePrinter {
       out += joined(op.results, [&](TileValueId result) { return defined(result); }) + " = ";
     out += "loop " + counted(op.axis);
     if (op.unroll) out += " unroll";
+    if (op.stages != 0) out += fmt::format(" stages({})", op.stages);
     if (!initial.empty()) out += " carry(" + initial + ")";
     out += " {\n" + inside + indent + "}";
   }

@@ -29,11 +29,16 @@
 //
 // A module's text holds all of it: the kernel's axes (`domain`), tile axes, tensors with their roles (those
 // that are no parameters are `local`) and guarded alignments, layouts and homes, shared buffers (`swizzle`
-// gives bits, from and to; `at` the place, once there is one), divisibility, least values and tensors that are
-// `same_memory`. Grid axes stand in the head of their kernel, loop axes with their loop, where `unroll` may
-// follow the count. A layout lists what each bit contributes, `0` where threads hold copies and `i:1 + k:4`
-// where it moves along two axes; registers beyond the bits are the odd rests of the extents. A sum of
-// products is `tile.reduce<sum> product %a, %b along k`.
+// gives bits, from and to; `at` the place, once there is one), divisibility, least values and tensors that
+// are `same_memory`. Grid axes stand in the head of their kernel, loop axes with their loop, where `unroll`
+// may follow the count. A layout lists what each bit contributes, `0` where threads hold copies and `i:1 +
+// k:4` where it moves along two axes; registers beyond the bits are the odd rests of the extents. A sum of
+// products is `tile.reduce<sum> product %a, %b along k`. `stages(3)` may follow the count of a loop, and
+// `async` a store; what lower-async makes of them reads
+//
+//   copy.async %x[i, k + 32 * loop_k] -> %tile[loop_k % 3, i, k] where %mask vector(4)
+//   copy.commit
+//   copy.wait 1
 //
 // Values are numbered in the order of the text; names are those of the module, made unique by a suffix.
 // Entities that no kernel reaches, and spans, are not part of the text.

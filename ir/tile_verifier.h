@@ -2,7 +2,8 @@
 //
 // Module:
 //   - Its index pool has not overflowed. Symbols have names, different ones; nothing mentions a fixed one.
-//   - Shapes of tensors, extents of domain axes, counts of grid axes, `divisible` and `bounded` mention symbols
+//   - Shapes of tensors, extents of domain axes, counts of grid axes, `divisible` and `bounded` mention
+//   symbols
 //     only.
 //   - Tile axes have at least one position. Divisors and alignments are powers of two. Tensors of the same
 //     memory have one type.
@@ -32,7 +33,12 @@
 //   - `mma`: an axis of an operand is one of the accumulator, or of both operands, and then summed over.
 //   - `loop`: its operands, its region's arguments, what it yields and its results are of the same types
 //     (operands and yielded values may have fewer axes). The count mentions no tile axis, and is a constant
-//     if the loop is unrolled.
+//     if the loop is unrolled. One that is not may have two stages or more.
+//   - An asynchronous store goes to a buffer, from a load of a tensor, both of the same width: 4, 8 or 16
+//   bytes.
+//   - `copy.async` goes from a tensor to a buffer of its type, not bool, over the same axes on both sides, 4,
+//   8 or
+//     16 bytes at once; its mask is over no others.
 //   - Vector widths are powers of two, and over 1 only for accesses and comparisons of tiles that have as
 //   many
 //     registers.

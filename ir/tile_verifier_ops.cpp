@@ -78,15 +78,20 @@ class TileOpVerifier {
   }
 
   void unused_fields() {
-    bool access = op_.op == Opcode::kLoad || op_.op == Opcode::kStore;
-    if (op_.op != Opcode::kConst && op_.bits != 0) report("has bits of its own");
+    bool copy = op_.op == Opcode::kCopyAsync;
+    bool access = op_.op == Opcode::kLoad || op_.op == Opcode::kStore || copy;
+    if (op_.op != Opcode::kConst && op_.op != Opcode::kCopyWait && op_.bits != 0)
+      report("has bits of its own");
     if (op_.op != Opcode::kIndex && op_.index.valid()) report("has an index expression of its own");
     if (!access && (op_.tensor.valid() || op_.buffer.valid() || !op_.subscripts.empty()))
       report("has an access of its own");
+    if (!copy && !op_.target_subscripts.empty()) report("has an access of its own");
+    if (op_.op != Opcode::kStore && op_.async) report("is asynchronous and no store");
     if (op_.op != Opcode::kTileReduce && (op_.monoid || !op_.reduced.empty()))
       report("has a monoid of its own");
     bool loop = op_.op == Opcode::kLoop;
-    if (!loop && (op_.axis.valid() || op_.unroll || !op_.regions.empty())) report("has a loop of its own");
+    if (!loop && (op_.axis.valid() || op_.unroll || op_.stages != 0 || !op_.regions.empty()))
+      report("has a loop of its own");
     if (op_.approx && row(op_.op).stage != Stage::kBody) report("has no approximate form");
   }
 
@@ -95,8 +100,9 @@ class TileOpVerifier {
     int arity = row(op_.op).arity;
     if (arity >= 0 && op_.operands.size() != static_cast<size_t>(arity))
       return report(fmt::format("takes {} operands, not {}", arity, op_.operands.size())), false;
-    size_t results = 1;
-    if (op_.op == Opcode::kStore || op_.op == Opcode::kBarrier || op_.op == Opcode::kYield) results = 0;
+    bool gives_nothing = op_.op == Opcode::kStore || op_.op == Opcode::kCopyAsync ||
+                         op_.op == Opcode::kYield || row(op_.op).rule == TypeRule::kNone;
+    size_t results = gives_nothing ? 0 : 1;
     if (op_.op == Opcode::kLoop) results = op_.operands.size();
     if (op_.op == Opcode::kTileReduce) results = op_.monoid ? op_.monoid->slots() : 1;
     if (op_.results.size() != results)
@@ -120,8 +126,12 @@ class TileOpVerifier {
         return mma();
       case Opcode::kLoop:
         return loop();
+      case Opcode::kCopyAsync:
+        return copy();
       case Opcode::kYield:
       case Opcode::kBarrier:
+      case Opcode::kCopyCommit:
+      case Opcode::kCopyWait:
         return;
       default:
         return elementwise();
@@ -207,7 +217,7 @@ class TileOpVerifier {
     for (IndexId subscript : op_.subscripts)
       if (!expression(subscript, axes)) return std::nullopt;
     bool masked = op_.operands.size() > (op_.op == Opcode::kStore ? 1 : 0);
-    if (!tensor && !masked) in_bounds();
+    if (!tensor && !masked) in_bounds(op_.subscripts);
     return tensor ? module_.tensors[op_.tensor].element : module_.buffers[op_.buffer].element;
   }
 
@@ -247,6 +257,53 @@ class TileOpVerifier {
               fmt::format("no subscript mentions axis {} of %{}", axis_name(axis), op_.operands[i].index()));
     const TileType& value = operand(0);
     if (op_.operands.size() > 1 && value.axes.size() == axes.size()) meets(1, value);
+    if (op_.async) asynchronous();
+  }
+
+  void asynchronous() {
+    if (!op_.buffer.valid()) return report("is asynchronous and does not go to a buffer");
+    if (op_.operands.size() != 1) return report("is asynchronous and has a mask");
+    TileOpId definition = module_.values[op_.operands[0]].definition;
+    bool loads = definition.valid() && module_.ops[definition].op == Opcode::kLoad &&
+                 module_.ops[definition].tensor.valid();
+    if (!loads) return report("is asynchronous and stores what no load from a tensor gives");
+    if (module_.ops[definition].vector != op_.vector)
+      report("is asynchronous and not as wide as the load of what it stores");
+    copied_bytes();
+  }
+
+  // What one instruction copies.
+  void copied_bytes() {
+    int64_t bytes = int64_t{op_.vector} * byte_size(module_.buffers[op_.buffer].element);
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+      report(fmt::format("copies {} bytes at once, not 4, 8 or 16", bytes));
+  }
+
+  void copy() {
+    bool known = op_.tensor.valid() && op_.tensor.index() < module_.tensors.size() && op_.buffer.valid() &&
+                 op_.buffer.index() < module_.buffers.size();
+    if (!known) return report("copies not from a tensor to a buffer");
+    const Tensor& tensor = module_.tensors[op_.tensor];
+    const Buffer& buffer = module_.buffers[op_.buffer];
+    if (op_.subscripts.size() != tensor.shape.size() || op_.target_subscripts.size() != buffer.shape.size())
+      return report("has not one subscript for each dimension");
+    std::set<AxisId> from, to;
+    for (IndexId subscript : op_.subscripts)
+      if (!expression(subscript, from)) return;
+    for (IndexId subscript : op_.target_subscripts)
+      if (!expression(subscript, to)) return;
+    if (from != to) report("reads and writes over different axes");
+    if (tensor.element != buffer.element || tensor.element == ElementType::kBool)
+      report(fmt::format("copies {} to {}", name(tensor.element), name(buffer.element)));
+    if (op_.operands.size() > 1) return report("takes a mask and nothing else");
+    if (!op_.operands.empty()) {
+      mask(0);
+      if (!std::includes(from.begin(), from.end(), operand(0).axes.begin(), operand(0).axes.end()))
+        report("has a mask over other axes");
+    }
+    in_bounds(op_.target_subscripts);
+    copied_bytes();
+    if (op_.vector != 1) fills_registers(accessed_type(module_, op_));
   }
 
   void reduce() {
@@ -329,6 +386,8 @@ class TileOpVerifier {
     if (!expression(count, axes)) return;
     if (!axes.empty()) report("has a count for each position of a tile");
     if (op_.unroll && !module_.index.as_constant(count)) report("is unrolled and has no constant count");
+    bool ring = op_.stages >= 2 && !op_.unroll;
+    if (op_.stages != 0 && !ring) report(fmt::format("has {} stages", op_.stages));
     if (op_.regions.size() != 1 || op_.regions[0].index() >= module_.regions.size())
       return report("has not one region");
     const Region& region = module_.regions[op_.regions[0]];
@@ -374,56 +433,28 @@ class TileOpVerifier {
 
   void vector_width() {
     if (op_.vector == 1) return;
-    bool access = op_.op == Opcode::kLoad || op_.op == Opcode::kStore;
+    bool copy = op_.op == Opcode::kCopyAsync;
+    bool access = op_.op == Opcode::kLoad || op_.op == Opcode::kStore || copy;
     if (!access && row(op_.op).rule != TypeRule::kCompare) return report("has a vector width");
     if (!is_power(op_.vector))
       return report(fmt::format("has a vector width of {}, no power of two", op_.vector));
+    if (copy) return;
     TileValueId tile = op_.op == Opcode::kStore ? op_.operands.at(0) : op_.results.at(0);
     const TileType& type = this->type(tile);
     // A store may have more axes than its value; its registers are then not known here.
     if (op_.op == Opcode::kStore && type.axes.empty()) return;
+    fills_registers(type);
+  }
+
+  void fills_registers(const TileType& type) {
     if (!type.layout || type.layout->register_count() % op_.vector != 0)
       report(fmt::format("has a vector width of {}, which its registers do not fill", op_.vector));
   }
 
-  struct Range {
-    int64_t least = 0;
-    int64_t most = 0;
-  };
-
-  std::optional<Range> range_of(AxisId axis) const {
-    const TileAxis& declared = module_.axes[axis];
-    if (declared.kind == TileAxis::Kind::kTile) return Range{0, declared.extent - 1};
-    auto count = module_.index.as_constant(declared.count);
-    if (!count || *count < 1) return std::nullopt;
-    return Range{0, *count - 1};
-  }
-
-  // The range of a sum of multiples of different axes; empty for anything else.
-  std::optional<Range> range_of(IndexId id) const {
-    Range sum;
-    std::set<IndexId> seen;
-    for (const Monomial& term : module_.index.terms(id)) {
-      Range part{term.coefficient, term.coefficient};
-      if (term.factors.size() > 1) return std::nullopt;
-      if (!term.factors.empty()) {
-        const IndexNode& node = module_.index[term.factors[0]];
-        if (node.kind != IndexKind::kAxis || !seen.insert(term.factors[0]).second) return std::nullopt;
-        auto range = range_of(AxisId(node.reference));
-        if (!range || __builtin_mul_overflow(range->most, term.coefficient, &part.most)) return std::nullopt;
-        part = {std::min<int64_t>(0, part.most), std::max<int64_t>(0, part.most)};
-      }
-      if (__builtin_add_overflow(sum.least, part.least, &sum.least) ||
-          __builtin_add_overflow(sum.most, part.most, &sum.most))
-        return std::nullopt;
-    }
-    return sum;
-  }
-
-  void in_bounds() {
+  void in_bounds(const std::vector<IndexId>& subscripts) {
     const Buffer& buffer = module_.buffers[op_.buffer];
-    for (size_t i = 0; i < op_.subscripts.size(); ++i) {
-      auto range = range_of(op_.subscripts[i]);
+    for (size_t i = 0; i < subscripts.size(); ++i) {
+      auto range = index_range(module_, subscripts[i]);
       if (range && (range->least < 0 || range->most >= buffer.shape[i]))
         report(fmt::format("accesses {} to {} of dimension {}, which has {} positions", range->least,
                            range->most, i, buffer.shape[i]));
@@ -435,84 +466,8 @@ class TileOpVerifier {
   const TileOp& op_;
 };
 
-// The rank over GF(2) of vectors of bits.
-size_t rank_of(std::vector<uint64_t> vectors) {
-  size_t rank = 0;
-  for (size_t i = 0; i < vectors.size(); ++i) {
-    if (vectors[i] == 0) continue;
-    ++rank;
-    uint64_t low = vectors[i] & -vectors[i];
-    for (size_t k = i + 1; k < vectors.size(); ++k)
-      if ((vectors[k] & low) != 0) vectors[k] ^= vectors[i];
-  }
-  return rank;
-}
-
 }  // namespace
 
 void verify_tile_op(const TileOpContext& context, const TileOp& op) { TileOpVerifier(context, op).verify(); }
-
-std::string tile_index_error(const TileModule& module, IndexId id, const std::function<bool(AxisId)>& axis,
-                             const std::function<bool(TileValueId)>& value) {
-  if (!id.valid() || id.index() >= module.index.size()) return "has no index expression";
-  std::string error;
-  module.index.for_each_atom(id, [&](IndexId atom) {
-    if (!error.empty()) return;
-    const IndexNode& node = module.index[atom];
-    if (node.kind == IndexKind::kSymbol) {
-      if (node.reference >= module.symbols.size()) {
-        error = "mentions a symbol that there is not";
-      } else if (const Symbol& symbol = module.symbols[SymbolId(node.reference)]; symbol.fixed) {
-        error = fmt::format("mentions {}, which is fixed to {}", symbol.name, *symbol.fixed);
-      }
-    } else if (node.kind == IndexKind::kAxis) {
-      AxisId id(node.reference);
-      if (id.index() >= module.axes.size()) {
-        error = "mentions an axis that there is not";
-      } else if (module.axes[id].kind == TileAxis::Kind::kDomain) {
-        error = fmt::format("mentions {}, an axis of the kernel's domain", module.axes[id].name);
-      } else if (!axis || !axis(id)) {
-        error = fmt::format("mentions {}, which has no value here", module.axes[id].name);
-      }
-    } else {
-      TileValueId id(node.reference);
-      if (!value || id.index() >= module.values.size() || !value(id)) {
-        error = fmt::format("mentions %{}, which is not defined before it", id.index());
-      } else if (module.values[id].type.element != ElementType::kIndex) {
-        error = fmt::format("mentions %{}, which is {} and not index", id.index(),
-                            name(module.values[id].type.element));
-      }
-    }
-  });
-  return error;
-}
-
-std::string layout_error(const TileModule& module, const Layout& layout, int32_t warps) {
-  size_t bits = 0;
-  std::vector<unsigned> first_bit;
-  for (AxisId axis : layout.axes()) {
-    if (!axis.valid() || axis.index() >= module.axes.size() ||
-        module.axes[axis].kind != TileAxis::Kind::kTile)
-      return "has an axis that is no tile axis";
-    int64_t extent = layout.extent(axis);
-    if (extent != module.axes[axis].extent)
-      return fmt::format("has {} positions on axis {}, not {}", extent, module.axes[axis].name,
-                         module.axes[axis].extent);
-    first_bit.push_back(static_cast<unsigned>(bits));
-    bits += std::countr_zero(static_cast<uint64_t>(extent));
-  }
-  if (layout.warp_count() != warps) return fmt::format("is for {} warps, not {}", layout.warp_count(), warps);
-  if (bits > 63) return "has too many positions";
-  Layout::Bases bases = layout.bases();
-  std::vector<uint64_t> vectors;
-  for (const auto* list : {&bases.registers, &bases.lanes, &bases.warps}) {
-    for (const Layout::Position& position : *list) {
-      uint64_t vector = 0;
-      for (size_t i = 0; i < position.size(); ++i) vector |= uint64_t(position[i]) << first_bit[i];
-      vectors.push_back(vector);
-    }
-  }
-  return rank_of(vectors) == bits ? "" : "does not reach all positions";
-}
 
 }  // namespace tenon::ir

@@ -28,6 +28,13 @@ void verify_tile_op(const TileOpContext& context, const TileOp& op);
 std::string tile_index_error(const TileModule& module, IndexId id, const std::function<bool(AxisId)>& axis,
                              const std::function<bool(TileValueId)>& value);
 
+struct IndexRange {
+  int64_t least = 0;
+  int64_t most = 0;
+};
+// The range of a sum of multiples of different axes; empty for anything else.
+std::optional<IndexRange> index_range(const TileModule& module, IndexId id);
+
 // What is wrong with a layout for tiles of a kernel of so many warps.
 std::string layout_error(const TileModule& module, const Layout& layout, int32_t warps);
 

@@ -78,6 +78,7 @@ Complaint rule_error(Opcode op, Types operands, ElementType result) {
     case TypeRule::kMma:
     case TypeRule::kLoop:
     case TypeRule::kYield:
+    case TypeRule::kCopyAsync:
       break;
   }
   return "this is no scalar operation";

@@ -1,8 +1,14 @@
-#include "passes/assign_layouts.h"
-
+// Needs: tile IR with homes.
+// Gives: every tile with axes a layout: the projection of the home that holds its axes.
+// Why here: vector widths, swizzles and conversions are facts about layouts.
+//
+//   %x = load x[%i, %k] : tile<f32, [k: 1024]>
+// becomes
+//   %x = load x[%i, %k] : tile<f32, [k: 1024], reg[k1 k2 k128 ...] lane[k4 k8 k16 k32 k64] warp[]>
 #include <algorithm>
 #include <map>
 
+#include "passes/pass.h"
 #include "support/check.h"
 
 namespace tenon::passes {
@@ -18,7 +24,7 @@ ir::SharedLayout layout_over(const ir::TileModule& module, const std::vector<ir:
 
 }  // namespace
 
-void assign_layouts(ir::TileModule& module) {
+void assign_layouts(ir::TileModule& module, PassContext&) {
   std::map<std::vector<ir::AxisId>, ir::SharedLayout> known;
   for (ir::TileValue& value : module.values) {
     const std::vector<ir::AxisId>& axes = value.type.axes;

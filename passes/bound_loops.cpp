@@ -1,5 +1,22 @@
-#include "passes/bound_loops.h"
-
+// Needs: tile IR as build-nest leaves it: masks are comparisons of index expressions, tiles have no layouts.
+// Gives: code without masks wherever they are known to be true. A loop whose masks are affine in its counter
+//        becomes a core, where they are true and taken out, and up to two boundary loops with what is left of
+//        its iterations. A launch becomes two: for blocks that lie wholly inside their domain, and for the
+//        others; each is a loop that runs once or not at all.
+// Why here: masks are still comparisons of positions, and what passes behind it see is either masked or not.
+//
+//   loop l: (N + 255) / 256 {               loop l.1: N / 256 {
+//     %m = lt 256 * l + k, N                  %v = load %x[256 * l.1 + k]
+//     %v = load %x[256 * l + k] where %m    }
+//   }                                       loop l: (N + 255) / 256 - N / 256 {
+//                                             %m = lt 256 * (l + N / 256) + k, N
+//                                             %v = load %x[256 * (l + N / 256) + k] where %m
+//                                           }
+//
+// Code is written twice, so it is done where masks are a good part of it: bodies up to a weight, counted in
+// instructions of a thread. Contractions are out: their masks sit on copies, which are few against their
+// products. Launches of rows are out too: blocks end between rows, where a mask is one for a whole row, and
+// along a row that fits registers a size class knows the least size that it is used for.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -11,6 +28,7 @@
 #include "passes/analysis/index_limits.h"
 #include "passes/analysis/masks.h"
 #include "passes/analysis/op_weight.h"
+#include "passes/pass.h"
 #include "passes/region_copy.h"
 
 namespace tenon::passes {
@@ -339,7 +357,7 @@ class LoopBounding {
 
 }  // namespace
 
-void bound_loops(ir::TileModule& module) {
+void bound_loops(ir::TileModule& module, PassContext&) {
   // Axes and values are added, and none of them would have a layout.
   bool laid_out = std::any_of(module.values.begin(), module.values.end(),
                               [](const ir::TileValue& value) { return value.type.layout.has_value(); });

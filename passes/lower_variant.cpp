@@ -1,6 +1,8 @@
 #include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "ir/tile_printer.h"
 #include "ir/tile_verifier.h"
@@ -16,8 +18,9 @@ namespace {
 // Bytes of the widest access to memory.
 constexpr int64_t kWidestAccess = 16;
 
-constexpr std::array<std::string_view, 6> kTilePasses = {
-    "bound-loops", "fuse-products", "assign-layouts", "vectorize", "allocate-shared", "place-barriers",
+constexpr std::array<std::string_view, 8> kTilePasses = {
+    "bound-loops", "fuse-products", "assign-layouts",  "vectorize",
+    "plan-async",  "lower-async",   "allocate-shared", "place-barriers",
 };
 
 void check(const ir::TileModule& module, std::string_view pass) {
@@ -62,10 +65,13 @@ ir::TileModule lower_variant(const ir::Kernel& kernel, const StepPlan& step, con
                              const Target& target, const LowerOptions& options) {
   ir::TileModule module = build_variant(kernel, step, variant);
   if (options.verify_each) check(module, "build-nest");
+  PassContext context{.target = &target, .remarks = {}};
   for (std::string_view flag : kTilePasses) {
-    pass_by_flag(flag)->tile(module);
+    pass_by_flag(flag)->tile(module, context);
     if (options.verify_each) check(module, flag);
   }
+  if (options.remarks != nullptr)
+    std::move(context.remarks.begin(), context.remarks.end(), std::back_inserter(*options.remarks));
   return module;
 }
 

@@ -1,4 +1,4 @@
-// The tensor passes, declared from the table passes.def, and what each is given beside the kernel. What a
+// The passes, declared from the table passes.def, and what each is given beside the kernel or module. What a
 // pass needs and gives, and why it stands where it does, is said in the head of its file, which is called
 // after its flag.
 #pragma once
@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "ir/tensor.h"
+#include "ir/tile.h"
 #include "support/source.h"
+#include "support/targets.h"
 
 namespace tenon::passes {
 
@@ -22,6 +24,8 @@ struct Remark {
 };
 
 struct PassContext {
+  // What tile passes lower for; tensor passes do not ask.
+  const Target* target = nullptr;
   // In the order of the decisions.
   std::vector<Remark> remarks;
 
@@ -31,6 +35,7 @@ struct PassContext {
 };
 
 #define TENON_TENSOR_PASS(id, function, flag, doc) void function(ir::Kernel& kernel, PassContext& context);
+#define TENON_TILE_PASS(id, function, flag, doc) void function(ir::TileModule& module, PassContext& context);
 #include "passes/passes.def"
 
 }  // namespace tenon::passes

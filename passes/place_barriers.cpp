@@ -1,23 +1,34 @@
-#include "passes/place_barriers.h"
-
+// Needs: tile IR with accesses to shared buffers.
+// Gives: a barrier before every access that could meet another thread's earlier one: a read after a write, a
+// write
+//        after a read or a write, around loops too.
+// Why here: last of the passes that move accesses.
+//
+//   store %a -> shared_0[..]    %b = load shared_0[..]
+// becomes
+//   store %a -> shared_0[..]    barrier    %b = load shared_0[..]
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "passes/analysis/masks.h"
 #include "passes/analysis/private_buffers.h"
+#include "passes/pass.h"
 
 namespace tenon::passes {
 namespace {
 
-// Buffers touched since the last barrier.
+// Buffers touched since the last barrier, and those that asynchronous copies are on their way to: a copy
+// writes where its thread waits for it, so that a barrier before the wait does nothing for it.
 struct Pending {
   std::set<ir::BufferId> read;
   std::set<ir::BufferId> written;
+  std::set<ir::BufferId> awaited;
 
   void join(const Pending& other) {
     read.insert(other.read.begin(), other.read.end());
     written.insert(other.written.begin(), other.written.end());
+    awaited.insert(other.awaited.begin(), other.awaited.end());
   }
   void clear() {
     read.clear();
@@ -109,8 +120,13 @@ class BarrierPlacement {
 
   static void note(const ir::TileOp& op, Pending& pending) {
     if (op.op == ir::Opcode::kBarrier) pending.clear();
+    // Not all of them need have arrived; what has is not told apart.
+    if (op.op == ir::Opcode::kCopyWait)
+      pending.written.insert(pending.awaited.begin(), pending.awaited.end());
+    if (op.op == ir::Opcode::kCopyWait && op.bits == 0) pending.awaited.clear();
     if (!op.buffer.valid()) return;
-    (op.op == ir::Opcode::kLoad ? pending.read : pending.written).insert(op.buffer);
+    bool copy = op.op == ir::Opcode::kCopyAsync;
+    (op.op == ir::Opcode::kLoad ? pending.read : copy ? pending.awaited : pending.written).insert(op.buffer);
   }
 
   ir::TileModule& module_;
@@ -120,7 +136,7 @@ class BarrierPlacement {
 
 }  // namespace
 
-void place_barriers(ir::TileModule& module) {
+void place_barriers(ir::TileModule& module, PassContext&) {
   for (const ir::TileKernel& kernel : module.kernels) BarrierPlacement(module).run(kernel.body);
 }
 

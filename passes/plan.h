@@ -15,6 +15,7 @@
 
 #include "ir/tensor.h"
 #include "ir/tile.h"
+#include "passes/pass.h"
 #include "passes/schedule.h"
 #include "support/targets.h"
 
@@ -55,6 +56,8 @@ ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, con
 struct LowerOptions {
   // Verify after build-nest and each tile pass; a violation is an internal error that names the pass.
   bool verify_each = false;
+  // Where what the passes decided is added.
+  std::vector<Remark>* remarks = nullptr;
 };
 
 // Lowers one variant to a tile module that codegen accepts: build-nest and the tile passes after it.

@@ -165,8 +165,7 @@ IndexId RegionCopy::expression(IndexId index) {
 namespace {
 
 bool has_effects(const TileOp& op) {
-  return op.op == Opcode::kStore || op.op == Opcode::kLoop || op.op == Opcode::kBarrier ||
-         op.op == Opcode::kYield;
+  return (ir::has_effect(op.op) && op.op != Opcode::kLoad) || op.op == Opcode::kYield;
 }
 
 void remove_unused(ir::TileModule& module, RegionId region, std::set<TileValueId>& used) {

@@ -12,9 +12,6 @@
 
 namespace tenon::passes {
 
-#define TENON_TILE_PASS(id, function, flag, doc) void function(ir::TileModule& module);
-#include "passes/passes.def"
-
 namespace {
 
 constexpr std::array kPasses = {
@@ -52,7 +49,7 @@ Result<void> run_one(const Pass& pass, PassRun& run, const RunOptions& options) 
   if (pass.tensor != nullptr) {
     for (ir::Kernel& kernel : run.module.kernels) pass.tensor(kernel, run.context);
   } else if (pass.tile != nullptr) {
-    for (ir::TileModule& module : run.tiles) pass.tile(module);
+    for (ir::TileModule& module : run.tiles) pass.tile(module, run.context);
   } else {
     TENON_TRY(build_nests(run, options));
   }
@@ -82,6 +79,7 @@ const Pass* pass_by_flag(std::string_view flag) {
 }
 
 Result<void> run_passes(PassRun& run, std::span<const std::string_view> flags, const RunOptions& options) {
+  run.context.target = options.target;
   for (std::string_view flag : flags) {
     const Pass* pass = pass_by_flag(flag);
     if (pass == nullptr) return fail(ErrorKind::kUsage, fmt::format("there is no pass {}", flag));

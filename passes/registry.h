@@ -41,7 +41,7 @@ struct Pass {
   std::string_view doc;
   // Of the passes within a stage, the one that is not null.
   void (*tensor)(ir::Kernel& kernel, PassContext& context);
-  void (*tile)(ir::TileModule& module);
+  void (*tile)(ir::TileModule& module, PassContext& context);
 };
 
 // In the order of the table.
@@ -62,9 +62,10 @@ struct RunOptions {
   bool verify_each = false;
   // Called after each pass.
   std::function<void(const Pass& pass, const PassRun& run)> after;
+  // For build-nest and what follows.
+  const Target* target = nullptr;
   // For build-nest. The variant of each step: by name, or the last, which accepts every size, where a step
   // has none of that name.
-  const Target* target = nullptr;
   std::string variant;
 };
 

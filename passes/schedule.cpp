@@ -37,6 +37,7 @@ std::string to_text(const Schedule& schedule, const ir::Kernel& kernel) {
     factor("repeat", dim.repeat);
     factor("tiles", dim.tiles);
   }
+  if (schedule.stages != 0) text += "; stages = " + std::to_string(schedule.stages);
   if (!schedule.staged.empty()) text += "; staged = " + std::to_string(schedule.staged.size());
   return text;
 }

@@ -76,6 +76,8 @@ struct Schedule {
     return std::any_of(dims.begin(), dims.end(),
                        [](const LoopDim& dim) { return dim.placement == Placement::kSplit; });
   }
+  // Slices of a contraction's operands that are in shared memory at once; 0 where plan-async decides.
+  int32_t stages = 0;
   // Blocks of this many grid rows run together, for the cache; 1 is row-major order.
   int32_t raster = 1;
 };

@@ -1,9 +1,18 @@
-#include "passes/vectorize.h"
-
+// Needs: layouts.
+// Gives: every load and store the number of elements that one instruction moves, up to 16 bytes; every
+// comparison the
+//        number of consecutive elements that are proved to compare alike.
+// Why here: after layouts, since a vector is consecutive registers of one thread; before shared memory is
+// laid out,
+//           since a swizzle must not tear vectors.
+//
+// A vector needs consecutive addresses, an aligned start, and one mask for all its elements. All three are
+// proved from the index expressions and from what the variant's guard promises; nothing is assumed.
 #include <algorithm>
 
 #include "passes/analysis/access.h"
 #include "passes/analysis/vectors.h"
+#include "passes/pass.h"
 
 namespace tenon::passes {
 namespace {
@@ -70,7 +79,7 @@ int32_t uniform_width(TileModule& module, const TileOp& op) {
 
 }  // namespace
 
-void vectorize(TileModule& module) {
+void vectorize(TileModule& module, PassContext&) {
   for (TileOp& op : module.ops) {
     if (op.op == Opcode::kLoad || op.op == Opcode::kStore) op.vector = widest(module, op);
     if (ir::row(op.op).rule == ir::TypeRule::kCompare) op.vector = uniform_width(module, op);

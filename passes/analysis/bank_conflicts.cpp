@@ -36,7 +36,9 @@ int64_t swizzled(const ir::Buffer& buffer, int64_t offset) {
 
 std::optional<SharedPattern> shared_pattern(const ir::TileModule& module, const ir::TileOp& op,
                                             const ir::Buffer& buffer) {
-  const ir::TileType& type = module.values[op.op == ir::Opcode::kLoad ? op.results[0] : op.operands[0]].type;
+  ir::TileType type = ir::accessed_type(module, op);
+  const std::vector<ir::IndexId>& subscripts =
+      op.op == ir::Opcode::kCopyAsync ? op.target_subscripts : op.subscripts;
   if (!type.layout) return std::nullopt;
   const ir::Layout& layout = *type.layout;
   SharedPattern pattern;
@@ -45,9 +47,9 @@ std::optional<SharedPattern> shared_pattern(const ir::TileModule& module, const 
     std::array<int64_t, SharedPattern::kLanes> places{};
     for (int lane = 0; lane < SharedPattern::kLanes; ++lane) {
       ir::Layout::Position position = layout.position(reg, lane, 0);
-      for (size_t i = 0; i < op.subscripts.size(); ++i) {
+      for (size_t i = 0; i < subscripts.size(); ++i) {
         auto subscript =
-            module.index.evaluate(op.subscripts[i], [&](ir::IndexId atom) -> std::optional<int64_t> {
+            module.index.evaluate(subscripts[i], [&](ir::IndexId atom) -> std::optional<int64_t> {
               const ir::IndexNode& node = module.index[atom];
               if (node.kind != ir::IndexKind::kAxis) return std::nullopt;
               ir::AxisId axis(node.reference);

@@ -54,10 +54,10 @@ std::set<ir::BufferId> private_buffers(const ir::TileModule& module) {
   std::set<ir::BufferId> shared;
   for (const ir::TileOp& op : module.ops) {
     if (!op.buffer.valid()) continue;
-    bool load = op.op == ir::Opcode::kLoad;
-    const ir::TileType& type = module.values[load ? op.results[0] : op.operands[0]].type;
+    bool access = op.op == ir::Opcode::kLoad || op.op == ir::Opcode::kStore;
+    ir::TileType type = ir::accessed_type(module, op);
     std::optional<AxisId> axis;
-    if (op.subscripts.size() == 1) axis = place_in_tile(module, op.subscripts[0]);
+    if (access && op.subscripts.size() == 1) axis = place_in_tile(module, op.subscripts[0]);
     if (!axis || !is_spread(type, *axis) || axes.emplace(op.buffer, *axis).first->second != *axis)
       shared.insert(op.buffer);
   }

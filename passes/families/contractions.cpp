@@ -29,6 +29,9 @@ struct TileShape {
 constexpr TileShape kLarge = {4, 4, 4, 2, 4, 8, 2, 2, 16};
 // At most so many rows or columns are thin.
 constexpr int64_t kThin = 8;
+// Bytes that memory gives at once, and that an asynchronous copy moves at least.
+constexpr int32_t kSector = 32;
+constexpr unsigned kLeastCopy = 4;
 constexpr TileShape kSmall = {4, 4, 2, 1, 4, 8, 2, 1, 16};
 // Slices that a part of a split sum has at least, so that reading its operands outweighs writing its sums;
 // and the length from which sums are split.
@@ -56,7 +59,16 @@ ir::ValueId staged_value(const ir::TensorOp& op, ir::ValueId value) {
   return widens ? cast.operands[0] : value;
 }
 
-// How the slice `outer` x k of an operand is copied: along whichever of its axes memory runs.
+// Whether a value is an element of memory as it is there, of a size that an asynchronous copy moves alone.
+bool copied_alone(const ir::TensorOp& op, ir::ValueId value) {
+  const ir::Instruction& read = op.body[value];
+  return read.op == ir::Opcode::kRead && !read.operands[0].valid() && byte_size(read.type) >= kLeastCopy;
+}
+
+// How the slice `outer` x k of an operand is copied: along whichever of its axes memory runs. Where that is
+// k, the copy transposes. Elements that can be copied alone then go one a lane, a sector of lanes along k, so
+// that what a warp reads are whole sectors and what it writes are different banks. Others are read in vectors
+// and written by their elements.
 StagedRead staged_operand(GroupInfo& info, const Contraction& contraction, ir::ValueId value, uint32_t outer,
                           int32_t outer_tile, uint32_t k, int32_t k_tile, AxisId outer_axis, AxisId k_axis,
                           int32_t threads, int32_t widest, Proposal& proposal) {
@@ -67,10 +79,12 @@ StagedRead staged_operand(GroupInfo& info, const Contraction& contraction, ir::V
   std::vector<const Access*> reads = reads_under(info, contraction, value);
   bool along_k = !reads.empty() && contiguous_along(info, reads[0]->offset, k_axis);
   int32_t vector = 1;
+  int32_t element_bytes = byte_size(info.kernel.ops[contraction.op].body.type(value));
   if (reads.size() == 1) {
     AxisId axis = along_k ? k_axis : outer_axis;
     unsigned bytes = byte_size(info.kernel.tensors[reads[0]->tensor].element);
-    if (contiguous_along(info, reads[0]->offset, axis) && widest > 1) {
+    bool alone = along_k && copied_alone(info.kernel.ops[contraction.op], value);
+    if (contiguous_along(info, reads[0]->offset, axis) && widest > 1 && !alone) {
       vector = std::min<int32_t>(widest, 16 / bytes);
       proposal.divisible.push_back({info.kernel.axes[axis].extent, vector});
       proposal.aligned.push_back({reads[0]->tensor, int64_t{vector} * bytes});
@@ -79,7 +93,7 @@ StagedRead staged_operand(GroupInfo& info, const Contraction& contraction, ir::V
   int32_t warps = threads / 32;
   if (along_k) {
     vector = std::min(vector, k_tile);
-    int32_t k_lanes = std::min(32, k_tile / vector);
+    int32_t k_lanes = std::min(vector > 1 ? 32 : kSector / element_bytes, k_tile / vector);
     int32_t outer_lanes = std::min(32 / k_lanes, outer_tile);
     int32_t outer_warps = std::min(warps, outer_tile / outer_lanes);
     staged.factors = {{k, vector, k_lanes, 1, k_tile / (vector * k_lanes)},

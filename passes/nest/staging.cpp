@@ -46,6 +46,7 @@ void Nest::build_contraction(Context& main, const Schedule::Contraction& contrac
     module_.ops[module_.values[sum[0]].definition].unroll = true;
     return sum;
   });
+  module_.ops[module_.values[result[0]].definition].stages = schedule_.stages;
   finish(main, op, output, result);
 }
 
