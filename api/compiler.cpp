@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -165,16 +166,20 @@ Result<runtime::LoweredVariant> CompiledKernel::lower(uint32_t step, uint32_t va
       codegen::compile(module, {options_.target, options_.ptx_isa, options_.line_info ? sources_ : nullptr}));
   runtime::LoweredVariant lowered;
   lowered.ptx = std::move(compiled.ptx);
-  // Tensors past the kernel's are the variant's own.
-  uint32_t first_own = static_cast<uint32_t>(kernel_.tensors.size());
-  for (uint32_t i = first_own; i < module.tensors.size(); ++i) {
-    const ir::Tensor& tensor = module.tensors[ir::TensorId(i)];
-    ir::IndexId bytes = module.index.constant(byte_size(tensor.element));
-    for (ir::IndexId extent : tensor.shape) bytes = module.index.mul(bytes, extent);
-    lowered.workspace.push_back({tensor.name, tensor.element, size_expr(module.index, bytes)});
-  }
+  // Tensors past the kernel's are the variant's own. Those that launches touch have memory.
+  std::map<ir::TensorId, uint32_t> own_workspace;
+  auto own_buffer = [&](ir::TensorId id) {
+    auto [at, is_new] = own_workspace.emplace(id, static_cast<uint32_t>(lowered.workspace.size()));
+    if (is_new) {
+      const ir::Tensor& tensor = module.tensors[id];
+      ir::IndexId bytes = module.index.constant(byte_size(tensor.element));
+      for (ir::IndexId extent : tensor.shape) bytes = module.index.mul(bytes, extent);
+      lowered.workspace.push_back({tensor.name, tensor.element, size_expr(module.index, bytes)});
+    }
+    return Argument::variant_workspace_buffer(at->second);
+  };
   auto pointer = [&](ir::TensorId tensor) {
-    if (tensor.index() >= first_own) return Argument::variant_workspace_buffer(tensor.index() - first_own);
+    if (tensor.index() >= kernel_.tensors.size()) return own_buffer(tensor);
     for (uint32_t p = 0; p < kernel_.parameters.size(); ++p)
       if (kernel_.parameters[p].input == tensor || kernel_.parameters[p].output == tensor)
         return Argument::pointer(ParameterId(p));

@@ -47,8 +47,9 @@ ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, con
   if (variant.schedule.splits()) {
     SplitGroup split = split_group(kernel, group, variant.schedule);
     module = promising_module(split.kernel, name, variant);
-    build_nest(module, kernel, group, variant.schedule, name, &split.states);
-    build_nest(module, split.kernel, split.merge, split.merge_schedule, name + ".merge");
+    for (const SplitLaunch& launch : split.launches)
+      build_nest(module, split.kernel, launch.group, launch.schedule, name + launch.suffix,
+                 launch.states ? &*launch.states : nullptr);
   } else {
     module = promising_module(kernel, name, variant);
     build_nest(module, kernel, group, variant.schedule, name);

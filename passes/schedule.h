@@ -16,7 +16,7 @@ enum class Placement : uint8_t {
   kSerial,  // by a loop of the block
   kShared,  // by loops of the block, which keep in shared memory what several of them read
   kFit,     // there are none: the variant's guard says that the extent is at most the tile
-  kSplit,   // over blocks, a part each, whose states a second launch merges
+  kSplit,   // over blocks, a part each, whose states another launch merges
 };
 
 // A dimension of the loop nest: some axes of the group, flattened, the last fastest. One tile of it is

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <utility>
 
+#include "passes/analysis/access.h"
 #include "support/check.h"
 
 namespace tenon::passes {
@@ -64,41 +66,235 @@ Schedule merge_schedule(const Schedule& schedule, const PartialStates& states,
   return merge;
 }
 
-TensorId add_states(ir::Kernel& kernel, const TensorOp& op, const ir::OpOutput& output, size_t slot,
-                    const PartialStates& states) {
-  ir::Tensor partial;
-  partial.name = fmt::format("{}.part{}", kernel.tensors[output.tensor].name, slot);
-  partial.element = output.monoid->identity[slot].type;
-  for (AxisId axis : op.parallel) partial.shape.push_back(kernel.axes[axis].extent);
-  partial.shape.insert(states.outermost ? partial.shape.begin() : partial.shape.end(),
-                       kernel.axes[states.part].extent);
-  return kernel.tensors.add(std::move(partial));
+bool runs_over(const TensorOp& op, const std::vector<AxisId>& row) {
+  return op.op == Opcode::kMap && std::any_of(op.parallel.begin(), op.parallel.end(), [&](AxisId axis) {
+           return std::find(row.begin(), row.end(), axis) != row.end();
+         });
 }
 
-// The reduction of the same results over the parts' states.
-TensorOp over_parts(ir::Kernel& kernel, const TensorOp& op, PartialStates& states) {
-  TensorOp merge;
-  merge.op = Opcode::kReduce;
-  merge.parallel = op.parallel;
-  merge.reduction = {states.part};
-  merge.spans = op.spans;
-  for (const ir::OpOutput& output : op.outputs) {
-    ir::OpOutput merged{output.tensor, {}, output.monoid};
-    for (size_t slot = 0; slot < output.monoid->slots(); ++slot) {
-      ir::Instruction read;
-      read.op = Opcode::kRead;
-      read.tensor = add_states(kernel, op, output, slot, states);
-      read.type = kernel.tensors[read.tensor].element;
-      for (AxisId axis : op.parallel) read.subscripts.push_back(kernel.index.axis(axis));
-      read.subscripts.insert(states.outermost ? read.subscripts.begin() : read.subscripts.end(),
-                             kernel.index.axis(states.part));
-      states.tensors[output.tensor].push_back(read.tensor);
-      merged.values.push_back(merge.body.add(std::move(read)));
-    }
-    merge.outputs.push_back(std::move(merged));
+// How many reductions of the group lie one behind the other before an operation's results are there, its own
+// included.
+std::map<TensorOpId, uint32_t> reduction_levels(const ir::Kernel& kernel, const ir::Group& group) {
+  std::map<TensorId, uint32_t> of_tensor;
+  std::map<TensorOpId, uint32_t> levels;
+  for (TensorOpId id : group.ops) {
+    const TensorOp& op = kernel.ops[id];
+    uint32_t level = 0;
+    for (const ir::Instruction& read : op.body)
+      if (auto at = of_tensor.find(read.tensor); read.op == Opcode::kRead && at != of_tensor.end())
+        level = std::max(level, at->second);
+    if (op.op == Opcode::kReduce) ++level;
+    levels[id] = level;
+    for (const ir::OpOutput& output : op.outputs) of_tensor[output.tensor] = level;
   }
-  return merge;
+  return levels;
 }
+
+uint32_t last_level(const std::map<TensorOpId, uint32_t>& levels) {
+  uint32_t last = 0;
+  for (const auto& [id, level] : levels) last = std::max(last, level);
+  return last;
+}
+
+// The maps along the row that are stored.
+std::set<TensorOpId> stored_rows(const ir::Kernel& kernel, const ir::Group& group,
+                                 const std::vector<AxisId>& row) {
+  std::set<TensorId> stored = stored_tensors(kernel, group);
+  std::set<TensorOpId> maps;
+  for (TensorOpId id : group.ops)
+    for (const ir::OpOutput& output : kernel.ops[id].outputs)
+      if (runs_over(kernel.ops[id], row) && stored.contains(output.tensor)) maps.insert(id);
+  return maps;
+}
+
+// Derives the launches one after the other. Each has operations of its own, copies of the group's that define
+// tensors of their own: a map along the row may be computed in several launches.
+class Splitter {
+ public:
+  Splitter(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule)
+      : from_(kernel),
+        group_(group),
+        schedule_(schedule),
+        row_(split_dim(schedule).axes),
+        levels_(reduction_levels(kernel, group)),
+        stored_(stored_tensors(kernel, group)) {}
+
+  SplitGroup run() {
+    split_.kernel = from_;
+    for (TensorOpId id : group_.ops) split_.kernel.ops[id] = {};
+    part_ = split_.kernel.axes.add({"part", part_count(split_.kernel, schedule_)});
+    for (TensorOpId id : group_.ops)
+      for (const ir::OpOutput& output : from_.ops[id].outputs) producers_[output.tensor] = id;
+    uint32_t last = last_level(levels_);
+    for (uint32_t level = 1; level <= last; ++level) {
+      std::string number = level == 1 ? "" : std::to_string(level);
+      add_states(level, level == 1 ? "" : ".states" + number);
+      add_merge(level, ".merge" + number);
+    }
+    add_rows();
+    return std::move(split_);
+  }
+
+ private:
+  // What an operation of the launch being made reads for a tensor of the group: what this launch defines,
+  // else what an earlier one has left in memory.
+  using Scope = std::map<TensorId, TensorId>;
+
+  TensorId fresh(TensorId tensor) {
+    ir::Tensor copy = split_.kernel.tensors[tensor];
+    copy.role = ir::Tensor::Role::kLocal;
+    return split_.kernel.tensors.add(std::move(copy));
+  }
+
+  TensorOp copy(TensorOpId id, Scope& scope, bool stores) {
+    TensorOp op = from_.ops[id];
+    for (ir::Instruction& read : op.body) {
+      if (read.op != Opcode::kRead) continue;
+      if (auto here = scope.find(read.tensor); here != scope.end()) {
+        read.tensor = here->second;
+      } else if (auto left = left_.find(read.tensor); left != left_.end()) {
+        read.tensor = left->second;
+      }
+    }
+    for (ir::OpOutput& output : op.outputs) {
+      TensorId tensor = stores && stored_.contains(output.tensor) ? output.tensor : fresh(output.tensor);
+      scope[output.tensor] = tensor;
+      output.tensor = tensor;
+    }
+    return op;
+  }
+
+  // Maps of which a launch needs what no earlier one has left.
+  std::set<TensorOpId> needed_by(const std::set<TensorOpId>& roots) const {
+    std::set<TensorOpId> needed = roots;
+    for (size_t i = group_.ops.size(); i-- > 0;) {
+      if (!needed.contains(group_.ops[i])) continue;
+      for (const ir::Instruction& read : from_.ops[group_.ops[i]].body) {
+        auto producer = producers_.find(read.tensor);
+        if (read.op == Opcode::kRead && producer != producers_.end() && !left_.contains(read.tensor))
+          needed.insert(producer->second);
+      }
+    }
+    return needed;
+  }
+
+  void add_states(uint32_t level, const std::string& suffix) {
+    std::set<TensorOpId> roots;
+    for (TensorOpId id : group_.ops)
+      if (from_.ops[id].op == Opcode::kReduce && levels_.at(id) == level) roots.insert(id);
+    std::set<TensorOpId> needed = needed_by(roots);
+    SplitLaunch launch{
+        suffix, {group_.name, {}}, schedule_, PartialStates{part_, lanes_hold_results(schedule_), {}}};
+    Scope scope;
+    for (TensorOpId id : group_.ops) {
+      if (!needed.contains(id)) continue;
+      TensorOp op = copy(id, scope, false);
+      // A schedule names the reductions that it stages, so they keep their ids.
+      TensorOpId own = roots.contains(id) ? id : split_.kernel.ops.add({});
+      if (roots.contains(id)) add_tensors(op, *launch.states);
+      split_.kernel.ops[own] = std::move(op);
+      launch.group.ops.push_back(own);
+    }
+    split_.launches.push_back(std::move(launch));
+  }
+
+  void add_tensors(const TensorOp& op, PartialStates& states) {
+    ir::Kernel& kernel = split_.kernel;
+    for (const ir::OpOutput& output : op.outputs) {
+      for (size_t slot = 0; slot < output.monoid->slots(); ++slot) {
+        ir::Tensor partial;
+        partial.name = fmt::format("{}.part{}", kernel.tensors[output.tensor].name, slot);
+        partial.element = output.monoid->identity[slot].type;
+        for (AxisId axis : op.parallel) partial.shape.push_back(kernel.axes[axis].extent);
+        partial.shape.insert(states.outermost ? partial.shape.begin() : partial.shape.end(),
+                             kernel.axes[part_].extent);
+        states.tensors[output.tensor].push_back(kernel.tensors.add(std::move(partial)));
+      }
+    }
+  }
+
+  // The reductions of the launch before, over its states, and the maps that wait for them.
+  void add_merge(uint32_t level, const std::string& suffix) {
+    const SplitLaunch before = split_.launches.back();
+    SplitLaunch launch{suffix, {group_.name, {}}, {}, std::nullopt};
+    Scope scope;
+    std::vector<AxisId> results;
+    for (TensorOpId id : group_.ops) {
+      const TensorOp& op = from_.ops[id];
+      bool reduces = op.op == Opcode::kReduce;
+      bool waits =
+          reduces ? levels_.at(id) == level : !runs_over(op, row_) && is_new(op) && levels_.at(id) <= level;
+      if (!waits) continue;
+      TensorOp merged = reduces ? over_parts(id, *before.states, scope) : copy(id, scope, true);
+      launch.group.ops.push_back(split_.kernel.ops.add(std::move(merged)));
+      // In the order in which states lie in memory.
+      if (reduces && results.empty()) results = op.parallel;
+    }
+    left_.insert(scope.begin(), scope.end());
+    launch.schedule = merge_schedule(schedule_, *before.states, results);
+    split_.launches.push_back(std::move(launch));
+  }
+
+  bool is_new(const TensorOp& op) const {
+    return std::none_of(op.outputs.begin(), op.outputs.end(),
+                        [&](const ir::OpOutput& output) { return left_.contains(output.tensor); });
+  }
+
+  TensorOp over_parts(TensorOpId id, const PartialStates& states, Scope& scope) {
+    const TensorOp& of_states = split_.kernel.ops[id];
+    TensorOp merge;
+    merge.op = Opcode::kReduce;
+    merge.parallel = of_states.parallel;
+    merge.reduction = {part_};
+    merge.spans = of_states.spans;
+    std::vector<IndexId> subscripts;
+    for (AxisId axis : merge.parallel) subscripts.push_back(split_.kernel.index.axis(axis));
+    subscripts.insert(states.outermost ? subscripts.begin() : subscripts.end(),
+                      split_.kernel.index.axis(part_));
+    const std::vector<ir::OpOutput>& results = from_.ops[id].outputs;
+    for (size_t i = 0; i < results.size(); ++i) {
+      ir::OpOutput merged{results[i].tensor, {}, results[i].monoid};
+      if (!stored_.contains(merged.tensor)) merged.tensor = fresh(merged.tensor);
+      scope[results[i].tensor] = merged.tensor;
+      for (TensorId tensor : states.tensors.at(of_states.outputs[i].tensor)) {
+        ir::Instruction read;
+        read.op = Opcode::kRead;
+        read.tensor = tensor;
+        read.type = split_.kernel.tensors[tensor].element;
+        read.subscripts = subscripts;
+        merged.values.push_back(merge.body.add(std::move(read)));
+      }
+      merge.outputs.push_back(std::move(merged));
+    }
+    return merge;
+  }
+
+  // What is stored along the row, behind all reductions; its blocks lie along the row too.
+  void add_rows() {
+    std::set<TensorOpId> roots = stored_rows(from_, group_, row_);
+    if (roots.empty()) return;
+    SplitLaunch launch{".rows", {group_.name, {}}, schedule_, std::nullopt};
+    for (LoopDim& dim : launch.schedule.dims)
+      if (dim.placement == Placement::kSplit) dim.placement = Placement::kGrid;
+    Scope scope;
+    std::set<TensorOpId> needed = needed_by(roots);
+    for (TensorOpId id : group_.ops)
+      if (needed.contains(id)) launch.group.ops.push_back(split_.kernel.ops.add(copy(id, scope, true)));
+    split_.launches.push_back(std::move(launch));
+  }
+
+  const ir::Kernel& from_;
+  const ir::Group& group_;
+  const Schedule& schedule_;
+  const std::vector<AxisId>& row_;
+  std::map<TensorOpId, uint32_t> levels_;
+  std::set<TensorId> stored_;
+  std::map<TensorId, TensorOpId> producers_;
+  SplitGroup split_;
+  AxisId part_;
+  // Tensors of the group that an earlier launch has left in memory, and where.
+  Scope left_;
+};
 
 }  // namespace
 
@@ -124,29 +320,25 @@ IndexId part_count(ir::Kernel& kernel, const Schedule& schedule) {
   return pool.max(pool.constant(1), pool.min(wanted, most));
 }
 
-SplitGroup split_group(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule) {
-  SplitGroup split{
-      .kernel = kernel, .states = {}, .merge = {group.name + ".merge", {}}, .merge_schedule = {}};
-  split.states.part = split.kernel.axes.add({"part", part_count(split.kernel, schedule)});
-  split.states.outermost = lanes_hold_results(schedule);
-  std::vector<AxisId> results;
-  for (TensorOpId id : group.ops) {
+bool may_split(const ir::Kernel& kernel, const ir::Group& group, const std::vector<AxisId>& row) {
+  if (split_launch_count(kernel, group, row) == 2) return true;
+  std::set<TensorId> overwriting;
+  for (const ir::Parameter& parameter : kernel.parameters)
+    if (parameter.inout()) overwriting.insert(parameter.output);
+  return std::none_of(group.ops.begin(), group.ops.end(), [&](TensorOpId id) {
     const TensorOp& op = kernel.ops[id];
-    bool over_rows =
-        op.op == Opcode::kMap && std::any_of(op.parallel.begin(), op.parallel.end(), [&](AxisId axis) {
-          const std::vector<AxisId>& row = split_dim(schedule).axes;
-          return std::find(row.begin(), row.end(), axis) != row.end();
-        });
-    // What reductions alone read is computed where they are.
-    if (over_rows) continue;
-    split.merge.ops.push_back(id);
-    if (op.op != Opcode::kReduce) continue;
-    split.kernel.ops[id] = over_parts(split.kernel, op, split.states);
-    // In the order in which states lie in memory.
-    if (results.empty()) results = op.parallel;
-  }
-  split.merge_schedule = merge_schedule(schedule, split.states, results);
-  return split;
+    return !runs_over(op, row) &&
+           std::any_of(op.outputs.begin(), op.outputs.end(),
+                       [&](const ir::OpOutput& output) { return overwriting.contains(output.tensor); });
+  });
+}
+
+size_t split_launch_count(const ir::Kernel& kernel, const ir::Group& group, const std::vector<AxisId>& row) {
+  return 2 * last_level(reduction_levels(kernel, group)) + (stored_rows(kernel, group, row).empty() ? 0 : 1);
+}
+
+SplitGroup split_group(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule) {
+  return Splitter(kernel, group, schedule).run();
 }
 
 }  // namespace tenon::passes

@@ -1,16 +1,20 @@
-// A reduction that is split over blocks is two groups. The first is the variant's own: every block takes one
-// part of the reduced dimension, and leaves the states of its reductions in workspace. The second, derived
-// here, reduces those states over an axis of parts and runs the maps that follow:
+// A group whose reductions are split over blocks is several launches, each of a group derived here. A block
+// of the first takes one part of the reduced dimension and leaves the states of its reductions in workspace;
+// the second reduces them over an axis of parts and runs the maps that follow:
 //
 //   s = reduce<sum> [i | k] { x[i, k] }             y = map [i] { s[i] / n }
 // leaves s.part0[i, part], and then
 //   s = reduce<sum> [i | part] { s.part0[i, part] } y = map [i] { s[i] / n }
 //
-// The derived group is one like any other, in a kernel of the variant's own that shares all ids with the
-// frozen one: tensors, axes and index expressions stand behind its. docs/design/split_reductions.md.
+// A reduction that reads the result of another is a pair of launches later, and what is stored along the row
+// is a launch behind all reductions. Derived groups are ones like any others, in a kernel of the variant's
+// own whose tensors, axes and index expressions stand behind those of the frozen one.
+// docs/design/split_reductions.md.
 #pragma once
 
 #include <map>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "ir/tensor.h"
@@ -18,7 +22,7 @@
 
 namespace tenon::passes {
 
-// Where the first group leaves its states.
+// Where a launch leaves the states of its reductions.
 struct PartialStates {
   // The axis of the parts; its extent is their number.
   ir::AxisId part;
@@ -28,16 +32,30 @@ struct PartialStates {
   std::map<ir::TensorId, std::vector<ir::TensorId>> tensors;
 };
 
+struct SplitLaunch {
+  // What is appended to the variant's name.
+  std::string suffix;
+  ir::Group group;
+  Schedule schedule;
+  // Where the schedule splits.
+  std::optional<PartialStates> states;
+};
+
 struct SplitGroup {
-  // The frozen kernel with the reductions of the group replaced by those over parts.
   ir::Kernel kernel;
-  PartialStates states;
-  ir::Group merge;
-  Schedule merge_schedule;
+  std::vector<SplitLaunch> launches;
 };
 
 // The schedule splits a dimension.
 SplitGroup split_group(const ir::Kernel& kernel, const ir::Group& group, const Schedule& schedule);
+
+// Whether the row axes of a group may be split: nothing overwrites an inout parameter before the last launch,
+// while later ones may still read it.
+bool may_split(const ir::Kernel& kernel, const ir::Group& group, const std::vector<ir::AxisId>& row);
+
+// Launches that splitting the row axes makes of a group.
+size_t split_launch_count(const ir::Kernel& kernel, const ir::Group& group,
+                          const std::vector<ir::AxisId>& row);
 
 // ceil(a / b); b > 0.
 ir::IndexId ceil_div(ir::IndexPool& pool, ir::IndexId a, ir::IndexId b);

@@ -15,6 +15,8 @@ using ir::AxisId;
 
 // Columns of more elements than this are long enough to be split over blocks.
 constexpr int64_t kLongColumn = 512;
+// The same where several launches read a column.
+constexpr int64_t kVeryLongColumn = 8192;
 
 struct ColumnClass {
   int32_t warps;
@@ -57,16 +59,18 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
     }
     proposals.push_back(std::move(proposal));
   };
-  if (splittable(info)) {
+  int32_t parts = least_parts(info);
+  auto add_split = [&](int64_t long_column) {
     for (int32_t width : widths) {
-      ir::IndexId is_long = kernel.index.less(kernel.index.constant(kLongColumn), column);
+      ir::IndexId is_long = kernel.index.less(kernel.index.constant(long_column), column);
       Proposal proposal =
           column_proposal(info, contiguous, {8, std::max(1, 16 / width)}, width, Placement::kSplit);
       proposal.schedule.split = split_blocks(info.target);
-      ir::IndexId few = few_blocks(info, grid_blocks(kernel, proposal.schedule));
+      ir::IndexId few = few_blocks(info, grid_blocks(kernel, proposal.schedule), parts);
       add(std::move(proposal), "column.split", width, kernel.index.logical_and(few, is_long));
     }
-  }
+  };
+  if (parts == 2) add_split(kLongColumn);
   for (int32_t width : widths) {
     if (variety == Variety::kFew) break;
     // What the class before takes, under the same conditions.
@@ -81,6 +85,7 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
       taken = tile;
     }
   }
+  if (parts > 2) add_split(kVeryLongColumn);
   for (int32_t width : widths)
     add(column_proposal(info, contiguous, {8, std::max(1, 16 / width)}, width, Placement::kSerial),
         "column.stream", width, kernel.index.constant(1));
@@ -93,9 +98,10 @@ std::vector<Proposal> propose_columns(GroupInfo& info, std::vector<std::string>&
   AxisId contiguous = info.axes.parallel.back();
   if (!contiguous_along(info, contiguous) || slides(info)) return {};
   remarks.push_back("columns: lanes along memory, warps along the reduction");
-  if (splittable(info))
+  if (int32_t parts = least_parts(info); parts > 0)
     remarks.push_back(fmt::format("up to {} blocks of columns of more than {} elements are split",
-                                  split_blocks(info.target) / 2, kLongColumn));
+                                  split_blocks(info.target) / parts,
+                                  parts == 2 ? kLongColumn : kVeryLongColumn));
   return column_proposals(info, contiguous, info.kernel.index.constant(1));
 }
 

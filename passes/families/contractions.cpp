@@ -201,7 +201,7 @@ std::vector<Proposal> propose_contractions(GroupInfo& info, std::vector<std::str
     proposals.push_back(propose_tile(info, contraction, kLarge, Placement::kSerial, widest));
     proposals.back().guard = large;
     Proposal split = propose_tile(info, contraction, kSmall, Placement::kSplit, widest);
-    ir::IndexId few = few_blocks(info, grid_blocks(kernel, split.schedule));
+    ir::IndexId few = few_blocks(info, grid_blocks(kernel, split.schedule), 2);
     split.guard = kernel.index.logical_and(few, is_long);
     proposals.push_back(std::move(split));
     proposals.push_back(propose_tile(info, contraction, kSmall, Placement::kSerial, widest));

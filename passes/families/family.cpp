@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "passes/split.h"
+
 namespace tenon::passes {
 
 using ir::AxisId;
@@ -21,24 +23,14 @@ int32_t split_blocks(const Target& target) {
   return static_cast<int32_t>(std::bit_floor(4 * target.multiprocessors * 4 / 3));
 }
 
-IndexId few_blocks(GroupInfo& info, IndexId blocks) {
-  return at_most(info.kernel, blocks, split_blocks(info.target) / 2);
+IndexId few_blocks(GroupInfo& info, IndexId blocks, int32_t parts) {
+  return at_most(info.kernel, blocks, split_blocks(info.target) / parts);
 }
 
-bool splittable(const GroupInfo& info) {
-  if (info.stores_rows) return false;
-  std::set<ir::TensorId> reduced;
-  for (ir::TensorOpId id : info.group.ops) {
-    const ir::TensorOp& op = info.kernel.ops[id];
-    bool reads_reduced = std::any_of(op.body.begin(), op.body.end(), [&](const ir::Instruction& instruction) {
-      return instruction.op == ir::Opcode::kRead && reduced.contains(instruction.tensor);
-    });
-    bool reduces = op.op == ir::Opcode::kReduce;
-    if (reduces && reads_reduced) return false;
-    if (reduces || reads_reduced)
-      for (const ir::OpOutput& output : op.outputs) reduced.insert(output.tensor);
-  }
-  return true;
+int32_t least_parts(const GroupInfo& info) {
+  size_t launches = split_launch_count(info.kernel, info.group, info.axes.row);
+  if (launches > 2 && !may_split(info.kernel, info.group, info.axes.row)) return 0;
+  return launches > 2 ? 16 : 2;
 }
 
 IndexId at_most(ir::Kernel& kernel, IndexId extent, int64_t bound) {

@@ -63,14 +63,13 @@ std::vector<Proposal> column_proposals(GroupInfo& info, ir::AxisId contiguous, i
                                        Variety variety = Variety::kAll);
 
 // Blocks that splitting aims at, about four a multiprocessor: the power of two that is next to it, so that
-// parts of usual sizes are of equal length. And whether there are so few blocks that each becomes two at
-// least.
+// parts of usual sizes are of equal length.
 int32_t split_blocks(const Target& target);
-ir::IndexId few_blocks(GroupInfo& info, ir::IndexId blocks);
-
-// Whether the row axes may be split over blocks: no row is needed again after its reductions, and the partial
-// results of all of them can be merged at once, since none reads what another gave.
-bool splittable(const GroupInfo& info);
+// Whether there are so few blocks that each becomes so many parts at least.
+ir::IndexId few_blocks(GroupInfo& info, ir::IndexId blocks, int32_t parts);
+// The number of parts from which splitting the row axes pays. 2 where it takes two launches, which read what
+// one would have read; more where later launches read it again; 0 where it is not possible.
+int32_t least_parts(const GroupInfo& info);
 
 // Whether one step along the axis moves the offset to the next element; whether it does so for some access of
 // the group.

@@ -17,6 +17,8 @@ constexpr int32_t kValuesPerThread = 32;
 
 // Rows of more elements than this are long enough to be split over blocks.
 constexpr int64_t kLongRow = 8192;
+// The same where several launches read a row, after rows that are read once.
+constexpr int64_t kVeryLongRow = 65536;
 
 // Threads and repeats that hold one row.
 struct RowClass {
@@ -164,15 +166,17 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
     if (least > 0) proposal.bounded.push_back({row, least});
     proposals.push_back(std::move(proposal));
   };
-  if (splittable(info)) {
-    ir::IndexId few = few_blocks(info, extent_of(kernel, info.axes.parallel));
-    ir::IndexId is_long = kernel.index.less(kernel.index.constant(kLongRow), row);
+  int32_t parts = least_parts(info);
+  auto add_split = [&](int64_t long_row) {
+    ir::IndexId few = few_blocks(info, extent_of(kernel, info.axes.parallel), parts);
+    ir::IndexId is_long = kernel.index.less(kernel.index.constant(long_row), row);
     for (int32_t width : widths) {
       Schedule schedule = row_schedule(info, {32, 8, streamed_repeat(width)}, width, Placement::kSplit);
       schedule.split = split_blocks(info.target);
       add("split", std::move(schedule), kernel.index.logical_and(few, is_long));
     }
-  }
+  };
+  if (parts == 2) add_split(kLongRow);
   for (int32_t width : widths) {
     // The class before takes shorter rows, under the same conditions.
     int64_t least = 0;
@@ -190,6 +194,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
       add(fmt::format("shared{}", most), std::move(schedule), at_most(kernel, row, most));
     }
   }
+  if (parts > 2) add_split(kVeryLongRow);
   for (int32_t width : widths)
     add("stream", row_schedule(info, {32, 8, streamed_repeat(width)}, width, Placement::kSerial),
         kernel.index.constant(1));
@@ -200,9 +205,9 @@ std::vector<Proposal> propose_rows(GroupInfo& info, std::vector<std::string>& re
   if (!info.reduces || info.axes.row.empty() || !info.contractions.empty()) return {};
   if (!contiguous_along(info, info.axes.row.back()) || slides(info)) return {};
   remarks.push_back(what_is_read_once(info));
-  if (splittable(info))
+  if (int32_t parts = least_parts(info); parts > 0)
     remarks.push_back(fmt::format("up to {} rows of more than {} elements are split over blocks",
-                                  split_blocks(info.target) / 2, kLongRow));
+                                  split_blocks(info.target) / parts, parts == 2 ? kLongRow : kVeryLongRow));
   return row_proposals(info, info.kernel.index.constant(1));
 }
 

@@ -164,12 +164,17 @@ kernel columns(x: f32[M, N]) -> (s: f32[N], t: f32[N]) {
   t[j] = s[j] * 2 + 1
 }
 kernel total(x: f32[M, N]) -> (s: f32) { s = sum[i, j](x[i, j]) }
+kernel softmax(x: f32[M, N]) -> (y: f32[M, N]) {
+  e[i, j] = exp(x[i, j] - max[k](x[i, k]))
+  y[i, j] = e[i, j] / sum[k](e[i, k])
+}
 kernel product(a: f32[M, K], b: f32[K, N]) -> (c: f32[M, N]) { c[i, j] = max(sum[k](a[i, k] * b[k, j]), 0) }
 )";
   agree(kText, "rows", {{"M", 3}, {"N", 30'001}});
   agree(kText, "columns", {{"M", 5000}, {"N", 52}});
   agree(kText, "columns", {{"M", 5001}, {"N", 33}});
   agree(kText, "total", {{"M", 300}, {"N", 400}});
+  agree(kText, "softmax", {{"M", 2}, {"N", 66'003}});
   agree(kText, "product", {{"M", 33}, {"N", 68}, {"K", 1500}});
   agree(kText, "product", {{"M", 31}, {"N", 67}, {"K", 1501}});
 }
