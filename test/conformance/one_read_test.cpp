@@ -10,6 +10,8 @@ namespace {
 struct RowProgram {
   const char* name;
   const char* source;
+  // The longest row that is read once: columns stay in registers or are streamed.
+  int64_t longest = 20'000;
 };
 
 // Every program has rows of N elements, M of them.
@@ -24,7 +26,8 @@ constexpr RowProgram kPrograms[] = {
      " e[i, j] = exp(s[i, j] - m[i])  y[i, j] = f16(e[i, j] / sum[k](e[i, k])) }"},
     {"SoftmaxOverTheMiddle",
      "kernel k(x: f32[M, N, 32]) -> (y: f32[M, N, 32]) { e[a, b, c] = exp(x[a, b, c] - max[k](x[a, k, c]))"
-     " y[a, b, c] = e[a, b, c] / sum[k](e[a, k, c]) }"},
+     " y[a, b, c] = e[a, b, c] / sum[k](e[a, k, c]) }",
+     1024},
     {"Logsumexp",
      "kernel k(x: f32[M, N]) -> (y: f32[M]) { m[i] = max[j](x[i, j])  y[i] = m[i] + log(sum[j](exp(x[i, j] - "
      "m[i]))) }"},
@@ -48,7 +51,17 @@ struct RowSize {
 };
 constexpr RowSize kSizes[] = {{8, 1024}, {2, 20'000}};
 
-class OneReadTest : public testing::TestWithParam<std::tuple<RowProgram, RowSize>> {};
+using Trial = std::tuple<RowProgram, RowSize>;
+
+std::vector<Trial> trials() {
+  std::vector<Trial> all;
+  for (const RowProgram& program : kPrograms)
+    for (const RowSize& size : kSizes)
+      if (size.length <= program.longest) all.emplace_back(program, size);
+  return all;
+}
+
+class OneReadTest : public testing::TestWithParam<Trial> {};
 
 TEST_P(OneReadTest, OneLaunchReadsEachInputOnce) {
   const auto& [row_program, size] = GetParam();
@@ -77,12 +90,9 @@ TEST_P(OneReadTest, OneLaunchReadsEachInputOnce) {
   EXPECT_LE(static_cast<int64_t>(report.total.global_bytes_read), least + slack);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OneReadTest,
-                         testing::Combine(testing::ValuesIn(kPrograms), testing::ValuesIn(kSizes)),
-                         [](const auto& info) {
-                           return std::get<0>(info.param).name +
-                                  std::to_string(std::get<1>(info.param).length);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, OneReadTest, testing::ValuesIn(trials()), [](const auto& info) {
+  return std::get<0>(info.param).name + std::to_string(std::get<1>(info.param).length);
+});
 
 }  // namespace
 }  // namespace tenon::conformance
