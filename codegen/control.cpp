@@ -266,15 +266,18 @@ void Emitter::emit_conditional(const TileOp& op) {
   axis_values_[op.axis] = llvm::ConstantInt::get(kernel_.narrow_index ? b_.getInt32Ty() : b_.getInt64Ty(), 0);
   for (size_t i = 0; i < carried.size(); ++i) set(region.arguments[i], carried[i]);
   llvm::BasicBlock* before = b_.GetInsertBlock();
-  llvm::BasicBlock* end = nullptr;
-  std::vector<Registers> changed;
-  branch_around(condition, [&] {
-    scopes_.emplace_back();
-    emit_region(op.regions[0]);
-    changed = next(op);
-    scopes_.pop_back();
-    end = b_.GetInsertBlock();
-  });
+  llvm::BasicBlock* inside = llvm::BasicBlock::Create(context_, "inside", function_);
+  llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "after", function_);
+  // Of two alternatives one branches on what the other does, so the condition is taken as it is.
+  b_.CreateCondBr(condition, inside, after);
+  b_.SetInsertPoint(inside);
+  scopes_.emplace_back();
+  emit_region(op.regions[0]);
+  std::vector<Registers> changed = next(op);
+  scopes_.pop_back();
+  llvm::BasicBlock* end = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
   for (size_t i = 0; i < carried.size(); ++i) {
     for (size_t reg = 0; reg < carried[i].size(); ++reg) {
       llvm::PHINode* result = b_.CreatePHI(carried[i][reg]->getType(), 2);

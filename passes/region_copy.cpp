@@ -164,9 +164,7 @@ IndexId RegionCopy::expression(IndexId index) {
 
 namespace {
 
-bool has_effects(const TileOp& op) {
-  return (ir::has_effect(op.op) && op.op != Opcode::kLoad) || op.op == Opcode::kYield;
-}
+bool has_effects(const TileOp& op) { return op.results.empty() || !op.regions.empty(); }
 
 void remove_unused(ir::TileModule& module, RegionId region, std::set<TileValueId>& used) {
   auto use = [&](IndexId index) {

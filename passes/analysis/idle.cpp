@@ -42,10 +42,13 @@ class IdleIteration {
     for (TileOpId id : region_.ops) {
       const TileOp& op = module_.ops[id];
       if (op.op == Opcode::kYield) continue;
-      bool stores = op.op == Opcode::kStore;
-      if (!op.regions.empty() || op.op == Opcode::kBarrier) return false;
-      if (stores && (op.operands.size() < 2 || known(op.operands[1]) != 0)) return false;
-      if (!stores) learn(op);
+      if (!op.regions.empty()) return false;
+      if (op.results.empty()) {
+        TileValueId mask = op.op == Opcode::kStore ? mask_of(op) : TileValueId();
+        if (!mask.valid() || known(mask) != 0) return false;
+      } else {
+        learn(op);
+      }
     }
     const std::vector<TileValueId>& yielded = module_.ops[region_.ops.back()].operands;
     for (size_t i = 0; i < yielded.size(); ++i)
