@@ -178,8 +178,8 @@ class Emitter {
 
   // What has been computed and may be used again; inner scopes see outer ones.
   struct Scope {
-    // (expression, layout, register); register -1 is what all registers share, kThreadOffset a swizzled
-    // offset.
+    // (expression, layout, register); register -1 is what all registers share, kThreadOffset and below the
+    // offsets into the first and further buffers.
     std::map<std::tuple<ir::IndexId, const ir::Layout*, int32_t>, llvm::Value*> parts;
     std::map<std::tuple<ir::TensorId, ir::IndexId, const ir::Layout*>, llvm::Value*> pointers;
   };

@@ -138,12 +138,14 @@ llvm::Value* Emitter::shared_address(const TileOp& op, const ir::Layout* layout,
     return b_.CreateXor(at, b_.CreateShl(field, buffer.swizzle_to));
   };
   if (separable) {
-    llvm::Value* thread = find_part({offset, layout, kThreadOffset});
+    // Buffers differ in swizzles and in widths.
+    std::tuple key{offset, layout, kThreadOffset - static_cast<int32_t>(op.buffer.index())};
+    llvm::Value* thread = find_part(key);
     if (thread == nullptr) {
       thread = emit_linear(parts, layout, i32);
       if (thread == nullptr) thread = b_.getInt32(0);
       thread = b_.CreateMul(swizzled_value(thread), b_.getInt32(bytes));
-      scopes_.back().parts[{offset, layout, kThreadOffset}] = thread;
+      scopes_.back().parts[key] = thread;
     }
     int64_t own = swizzle(constant);
     llvm::Value* pointer = shared_pointer(buffer.offset);
