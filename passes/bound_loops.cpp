@@ -1,7 +1,8 @@
 // Needs: tile IR as build-nest leaves it: masks are comparisons of index expressions, tiles have no layouts.
 // Gives: code without masks wherever they are known to be true. A loop whose masks are affine in its counter
 //        becomes a core, where they are true and taken out, and up to two boundary loops with what is left of
-//        its iterations. A launch becomes two: for blocks that lie wholly inside their domain, and for the
+//        its iterations; those in which a mask is false at all positions, and nothing happens, are not run. A
+//        launch becomes two: for blocks that lie wholly inside their domain, and for the
 //        others; each is a loop that runs once or not at all.
 // Why here: masks are still comparisons of positions, and what passes behind it see is either masked or not.
 //
@@ -17,9 +18,12 @@
 // instructions of a thread. Contractions are out: their masks sit on copies, which are few against their
 // products. Launches of rows are out too: blocks end between rows, where a mask is one for a whole row, and
 // along a row that fits registers a size class knows the least size that it is used for.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <vector>
 
 #include "passes/analysis/block_bounds.h"
@@ -59,7 +63,8 @@ struct Core {
 
 class LoopBounding {
  public:
-  LoopBounding(ir::TileModule& module, const ir::TileKernel& kernel) : module_(module), kernel_(kernel) {}
+  LoopBounding(ir::TileModule& module, const ir::TileKernel& kernel, PassContext& context)
+      : module_(module), kernel_(kernel), context_(context) {}
 
   void run() {
     std::set<AxisId> around;
@@ -175,7 +180,7 @@ class LoopBounding {
     AxisId counter = op.axis;
     RegionId region = op.regions[0];
     auto own = weight(region);
-    if (op.unroll || !own || *own > kHeaviestLoop) return std::nullopt;
+    if (op.unroll || !own) return std::nullopt;
     std::set<IndexId> from;
     std::set<IndexId> to;
     Core core;
@@ -191,6 +196,7 @@ class LoopBounding {
       core.truths.insert(comparison);
     }
     if (core.truths.empty()) return std::nullopt;
+    if (*own > kHeaviestLoop) return remark("a loop", *own, op.spans), std::nullopt;
     IndexId count = module_.axes[counter].count;
     core.from = pool().constant(0);
     for (IndexId bound : from) core.from = most(core.from, bound);
@@ -279,9 +285,9 @@ class LoopBounding {
   // The region for blocks that lie inside, if there is one now.
   std::optional<RegionId> split_launch() {
     auto own = weight(kernel_.body);
+    if (!own) return std::nullopt;
     bool reduces = contains(kernel_.body, Opcode::kTileReduce);
-    bool loops = contains(kernel_.body, Opcode::kLoop);
-    if (!own || *own > (loops ? kHeaviestLoop : kHeaviestLine)) return std::nullopt;
+    uint64_t most = contains(kernel_.body, Opcode::kLoop) ? kHeaviestLoop : kHeaviestLine;
     std::set<IndexId> margins;
     std::set<TileValueId> truths;
     bool along_lanes = false;
@@ -297,11 +303,27 @@ class LoopBounding {
     IndexId inside = pool().constant(1);
     for (IndexId margin : margins) inside = pool().logical_and(inside, not_negative(margin));
     if (pool().as_constant(inside) || (reduces && !along_lanes)) return std::nullopt;
+    if (*own > most) return remark("a launch", *own, first_spans()), std::nullopt;
     RegionId core = RegionCopy(module_, truths, [](IndexId) { return IndexId(); }).copy(kernel_.body);
     RegionId boundary = module_.regions.add({{}, module_.regions[kernel_.body].ops});
     module_.regions[kernel_.body].ops = {run_if("inside", inside, core),
                                          run_if("boundary", pool().logical_not(inside), boundary), yield()};
     return core;
+  }
+
+  void remark(std::string_view what, uint64_t weight, const std::vector<Span>& spans) {
+    context_.remark(
+        "bound-loops", spans.empty() ? Span() : spans[0],
+        fmt::format("{} keeps its masks: twice {} instructions of a thread would be more code than they "
+                    "are worth",
+                    what, weight));
+  }
+
+  // Where the launch comes from.
+  std::vector<Span> first_spans() const {
+    for (TileOpId id : module_.regions[kernel_.body].ops)
+      if (!module_.ops[id].spans.empty()) return module_.ops[id].spans;
+    return {};
   }
 
   bool contains(RegionId region, Opcode op) const {
@@ -353,16 +375,17 @@ class LoopBounding {
 
   ir::TileModule& module_;
   const ir::TileKernel& kernel_;
+  PassContext& context_;
 };
 
 }  // namespace
 
-void bound_loops(ir::TileModule& module, PassContext&) {
+void bound_loops(ir::TileModule& module, PassContext& context) {
   // Axes and values are added, and none of them would have a layout.
   bool laid_out = std::any_of(module.values.begin(), module.values.end(),
                               [](const ir::TileValue& value) { return value.type.layout.has_value(); });
   if (laid_out) return;
-  for (const ir::TileKernel& kernel : module.kernels) LoopBounding(module, kernel).run();
+  for (const ir::TileKernel& kernel : module.kernels) LoopBounding(module, kernel, context).run();
 }
 
 }  // namespace tenon::passes
