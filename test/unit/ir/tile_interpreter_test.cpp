@@ -286,5 +286,51 @@ TEST(TileInterpreter, LaunchesShareWorkspace) {
   EXPECT_EQ(values(run.arrays[2]), (std::vector<double>{0, 6, 2, 5, 1, 4, 1, 3}));
 }
 
+// Two slices of 8, of which the second ends behind the fifth element; the sum of both.
+std::string two_copies(const std::string& first_wait, const std::string& last_wait) {
+  return R"(tile.module @copies<> {
+  tensor %x: f32[13] input
+  tensor %y: f32[8] result
+  tile k: 8
+  buffer %ring: f32[2, 8] strides(8, 1)
+  tile.kernel @copies threads(32) {
+    copy.async %x[k] -> %ring[0, k]
+    copy.commit
+    %0 = index k : index[k]
+    %1 = index 5 : index
+    %2 = lt %0, %1 : bool[k]
+    copy.async %x[8 + k] -> %ring[1, k] where %2
+    copy.commit
+)" + first_wait +
+         R"(
+    %3 = load %ring[0, 7 - k] : f32[k]
+)" + last_wait +
+         R"(
+    %4 = load %ring[1, 7 - k] : f32[k]
+    %5 = add %3, %4 : f32[k]
+    store %5 -> %y[7 - k]
+    yield
+  }
+}
+)";
+}
+
+TEST(TileInterpreter, CopiesArriveWithTheWaitForTheirGroup) {
+  RunTile run(two_copies("copy.wait 1", "copy.wait 0"), {iota({13}), zeros(ElementType::kF32, {8})});
+  EXPECT_EQ(run.error, "");
+  EXPECT_EQ(values(run.arrays[1]), (std::vector<double>{8, 10, 12, 14, 16, 5, 6, 7}));
+}
+
+TEST(TileInterpreter, AMissingWaitLeavesWhatWasNeverWritten) {
+  RunTile run(two_copies("copy.wait 2", "copy.wait 0"), {iota({13}), zeros(ElementType::kF32, {8})});
+  EXPECT_EQ(run.error, "");
+  for (double value : values(run.arrays[1])) EXPECT_TRUE(std::isnan(value));
+}
+
+TEST(TileInterpreter, NoCopyIsUnderWayAtTheEnd) {
+  RunTile run(two_copies("copy.wait 1", "copy.wait 1"), {iota({13}), zeros(ElementType::kF32, {8})});
+  EXPECT_NE(run.error.find("ends while copies are under way"), std::string::npos) << run.error;
+}
+
 }  // namespace
 }  // namespace tenon::ir
