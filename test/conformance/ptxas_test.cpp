@@ -40,8 +40,9 @@ Result<runtime::Program> lower_some(const api::CompiledKernel& compiled, size_t 
   return program;
 }
 
-// Bytes of a thread, the most that ptxas was seen to trade for a block.
-constexpr uint32_t kMostTraded = 32;
+// Bytes of a thread that ptxas may trade for a block: sixteen registers, as it keeps around its 64-bit
+// divisions.
+constexpr uint32_t kMostTraded = 64;
 
 // Blocks of so many threads that the registers of a multiprocessor hold. Source: CUDA C++ Programming Guide,
 // "Technical Specifications per Compute Capability": 65536 registers, given to warps by 256.
