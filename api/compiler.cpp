@@ -146,12 +146,13 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
   }
 }
 
-ir::TileModule CompiledKernel::lower_to_tile(uint32_t step, uint32_t variant) const {
+ir::TileModule CompiledKernel::lower_to_tile(uint32_t step, uint32_t variant,
+                                             std::vector<passes::Remark>* remarks) const {
   const passes::StepPlan& plan = plan_.steps[step];
   DoingScope doing("lowering variant " + plan.variants[variant].name + " of " +
                    kernel_.groups[plan.group].name);
   return passes::lower_variant(kernel_, plan, plan.variants[variant], *options_.target,
-                               {.verify_each = options_.verify_each});
+                               {.verify_each = options_.verify_each, .remarks = remarks});
 }
 
 Result<std::string> CompiledKernel::lower_to_llvm(uint32_t step, uint32_t variant) const {
@@ -160,7 +161,10 @@ Result<std::string> CompiledKernel::lower_to_llvm(uint32_t step, uint32_t varian
 }
 
 Result<runtime::LoweredVariant> CompiledKernel::lower(uint32_t step, uint32_t variant) const {
-  ir::TileModule module = lower_to_tile(step, variant);
+  return generate(lower_to_tile(step, variant));
+}
+
+Result<runtime::LoweredVariant> CompiledKernel::generate(ir::TileModule module) const {
   TENON_TRY_ASSIGN(
       codegen::Compiled compiled,
       codegen::compile(module, {options_.target, options_.ptx_isa, options_.line_info ? sources_ : nullptr}));
@@ -223,8 +227,11 @@ Result<runtime::LoweredVariant> CompiledKernel::lower(uint32_t step, uint32_t va
 Result<runtime::Program> CompiledKernel::lower_all() const {
   runtime::Program program = program_;
   for (uint32_t step = 0; step < program.steps.size(); ++step) {
-    for (uint32_t variant = 0; variant < program.steps[step].variants.size(); ++variant) {
-      TENON_TRY_ASSIGN(program.steps[step].variants[variant].code, lower(step, variant));
+    for (uint32_t i = 0; i < program.steps[step].variants.size(); ++i) {
+      runtime::Variant& variant = program.steps[step].variants[i];
+      std::vector<passes::Remark> remarks;
+      TENON_TRY_ASSIGN(variant.code, generate(lower_to_tile(step, i, &remarks)));
+      for (passes::Remark& remark : remarks) variant.remarks.push_back(std::move(remark.text));
     }
   }
   return program;

@@ -38,15 +38,19 @@ class CompiledKernel {
   // The record, its variants without code.
   const runtime::Program& program() const { return program_; }
 
-  ir::TileModule lower_to_tile(uint32_t step, uint32_t variant) const;
+  // What the passes decided is added to `remarks`, unless it is null.
+  ir::TileModule lower_to_tile(uint32_t step, uint32_t variant,
+                               std::vector<passes::Remark>* remarks = nullptr) const;
   Result<std::string> lower_to_llvm(uint32_t step, uint32_t variant) const;
   Result<runtime::LoweredVariant> lower(uint32_t step, uint32_t variant) const;
-  // The record with code in every variant.
+  // The record with code in every variant, and what was decided about each.
   Result<runtime::Program> lower_all() const;
   // For LoadedProgram; `self` lives as long as the source does.
   static runtime::VariantSource source(std::shared_ptr<const CompiledKernel> self);
 
  private:
+  Result<runtime::LoweredVariant> generate(ir::TileModule module) const;
+
   ir::Kernel kernel_;
   CompilerOptions options_;
   const SourceManager* sources_;

@@ -39,6 +39,7 @@ constexpr int32_t kMostStages = 4;
 // Capabilities".
 constexpr int64_t kThreads = 512;
 constexpr int64_t kReservedBytes = 1024;
+constexpr int64_t kWidestAccess = 16;
 
 // The shared memory with which a block leaves room for as many others as its registers do.
 int64_t shared_budget(const Target& target, const ir::TileKernel& kernel) {
@@ -76,13 +77,13 @@ class AsyncPlan {
     std::vector<TileOpId> copies;
     for (TileOpId id : module_.regions[region].ops) {
       const TileOp& op = module_.ops[id];
-      if (op.op != Opcode::kStore || !op.buffer.valid()) continue;
+      if (op.op != Opcode::kStore || !op.buffer.valid() || !fills_buffer(op)) continue;
       std::string obstacle = why_not(loop, id);
       if (obstacle.empty()) {
         copies.push_back(id);
       } else {
-        remark(op, fmt::format("the copy to %{} stays synchronous: {}", module_.buffers[op.buffer].name,
-                               obstacle));
+        remark(op,
+               fmt::format("the copy{} to shared memory stays synchronous: {}", source_name(op), obstacle));
       }
     }
     int32_t stages = copies.empty() ? 0 : stages_for(loop, copies);
@@ -90,6 +91,13 @@ class AsyncPlan {
     if (stages == 0) return;
     for (TileOpId id : copies) annotate(module_.ops[id]);
     remark(module_.ops[loop], fmt::format("asynchronous copies in {} stages", stages));
+  }
+
+  // " of x", where what is stored is loaded from x.
+  std::string source_name(const TileOp& store) const {
+    TileOpId definition = module_.values[store.operands[0]].definition;
+    bool loads = definition.valid() && module_.ops[definition].tensor.valid();
+    return loads ? " of " + module_.tensors[module_.ops[definition].tensor].name : "";
   }
 
   void annotate(TileOp& store) {
@@ -109,7 +117,7 @@ class AsyncPlan {
     const TileOp& load = module_.ops[definition];
     if (!gives_zero(load)) return "what it loads is not 0 outside of its mask";
     if (written_.contains(load.tensor)) return "the launch writes what it reads";
-    if (!fills_buffer(store) || !same_axes(load, store)) return "it does not fill its buffer";
+    if (!same_axes(load, store)) return "its mask has axes that its address has not";
     if (!is_private(loop, id)) return "its buffer has other uses";
     if (!loop_slice(module_, module_.ops[loop].regions[0], access_values(module_, load)))
       return "its address depends on values of the iteration before or on memory";
@@ -181,11 +189,14 @@ class AsyncPlan {
   // As the schedule asks; else the most that leave other blocks their room. 0 where two do not fit, or where
   // the loop has but one iteration.
   int32_t stages_for(TileOpId loop, const std::vector<TileOpId>& copies) const {
-    int64_t all = 0;
-    for (const ir::Buffer& buffer : module_.buffers) all += buffer.byte_count();
+    int64_t rest = 0;
+    for (const ir::Buffer& buffer : module_.buffers) rest += buffer.byte_count();
     int64_t slice = 0;
-    for (TileOpId id : copies) slice += module_.buffers[module_.ops[id].buffer].byte_count();
-    auto fits = [&](int64_t stages, int64_t budget) { return all + (stages - 1) * slice <= budget; };
+    for (TileOpId id : copies) {
+      rest -= module_.buffers[module_.ops[id].buffer].byte_count();
+      slice += slice_bytes(module_.ops[id]);
+    }
+    auto fits = [&](int64_t stages, int64_t budget) { return rest + stages * slice <= budget; };
     if (int32_t pinned = module_.ops[loop].stages; pinned != 0)
       return fits(pinned, context_.target->shared_per_block) ? pinned : 0;
     auto count = module_.index.as_constant(module_.axes[module_.ops[loop].axis].count);
@@ -193,6 +204,13 @@ class AsyncPlan {
          stages >= 2; --stages)
       if (fits(stages, shared_budget(*context_.target, kernel_))) return stages;
     return 0;
+  }
+
+  // With the vector by which allocate-shared makes rows longer where copies are narrow and reads are wide.
+  int64_t slice_bytes(const TileOp& store) const {
+    const ir::Buffer& buffer = module_.buffers[store.buffer];
+    bool narrow = store.vector * byte_size(buffer.element) < kWidestAccess;
+    return buffer.byte_count() + (narrow ? buffer.element_count() / buffer.shape.back() * kWidestAccess : 0);
   }
 
   void remark(const TileOp& op, std::string text) {
