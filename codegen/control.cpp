@@ -268,7 +268,6 @@ void Emitter::emit_conditional(const TileOp& op) {
   llvm::BasicBlock* before = b_.GetInsertBlock();
   llvm::BasicBlock* inside = llvm::BasicBlock::Create(context_, "inside", function_);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "after", function_);
-  // Of two alternatives one branches on what the other does, so the condition is taken as it is.
   b_.CreateCondBr(condition, inside, after);
   b_.SetInsertPoint(inside);
   scopes_.emplace_back();

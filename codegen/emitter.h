@@ -124,8 +124,6 @@ class Emitter {
   // ir::accessed_type, with a layout if there are axes.
   ir::TileType accessed_type(const ir::TileOp& op) const;
   void store_vector(llvm::Value* pointer, ElementType element, const Registers& registers);
-  // Of comparisons the opposite ones, rather than an instruction that negates.
-  llvm::Value* negation(llvm::Value* condition, int depth = 0);
   // Runs `then` where the condition holds. `in_scope` forgets behind it what `then` computed; with the other
   // it may compute nothing that is kept.
   void branch_around(llvm::Value* condition, const std::function<void()>& then);

@@ -192,21 +192,10 @@ llvm::Value* Emitter::first_copy(const ir::Layout* layout) {
   return b_.CreateICmpEQ(b_.CreateAnd(thread_id(), copies), b_.getInt32(0));
 }
 
-llvm::Value* Emitter::negation(llvm::Value* condition, int depth) {
-  constexpr int kDeepest = 4;
-  if (auto* compare = llvm::dyn_cast<llvm::ICmpInst>(condition))
-    return b_.CreateICmp(compare->getInversePredicate(), compare->getOperand(0), compare->getOperand(1));
-  auto* both = llvm::dyn_cast<llvm::BinaryOperator>(condition);
-  if (both == nullptr || both->getOpcode() != llvm::Instruction::And || depth == kDeepest)
-    return b_.CreateNot(condition);
-  return b_.CreateOr(negation(both->getOperand(0), depth + 1), negation(both->getOperand(1), depth + 1));
-}
-
-// The branch is taken where the condition fails, so that what it guards follows.
 void Emitter::branch_around(llvm::Value* condition, const std::function<void()>& then) {
   llvm::BasicBlock* inside = llvm::BasicBlock::Create(context_, "", function_);
   llvm::BasicBlock* after = llvm::BasicBlock::Create(context_, "", function_);
-  b_.CreateCondBr(negation(condition), after, inside);
+  b_.CreateCondBr(condition, inside, after);
   b_.SetInsertPoint(inside);
   then();
   b_.CreateBr(after);
