@@ -92,9 +92,13 @@ runtime::Program describe(const ir::Kernel& kernel, const Target& target) {
 CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options,
                                const SourceManager* sources)
     : kernel_(std::move(kernel)), options_(options), sources_(sources) {
+  TENON_CHECK((options.schedule == nullptr) == (options.schedule_diagnostics == nullptr), "pins need diagnostics");
   DoingScope doing("compiling kernel " + kernel_.name);
   std::vector<passes::Remark> remarks = passes::run_tensor_passes(kernel_);
-  plan_ = passes::plan(kernel_, *options_.target);
+  plan_ = passes::plan(kernel_, *options_.target,
+                       {.pins = options_.schedule,
+                        .diagnostics = options_.schedule_diagnostics,
+                        .keep_unreachable = options_.keep_unreachable});
   program_ = describe(kernel_, *options_.target);
   for (passes::Remark& remark : remarks) program_.remarks.push_back(std::move(remark.text));
   // Tensors that one group defines and another reads.
@@ -124,6 +128,7 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
     runtime::Step to;
     to.name = kernel_.groups[step.group].name;
     to.remarks = step.remarks;
+    passes::ScheduleNames names(kernel_, kernel_.groups[step.group]);
     for (const passes::VariantPlan& variant : step.variants) {
       runtime::Variant one;
       one.name = variant.name;
@@ -139,7 +144,7 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
             one.guard.alignments.push_back(alignment);
         }
       }
-      one.schedule = passes::to_text(variant.schedule, kernel_);
+      one.schedule = passes::to_text(variant.schedule, names);
       to.variants.push_back(std::move(one));
     }
     program_.steps.push_back(std::move(to));

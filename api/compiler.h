@@ -25,6 +25,12 @@ struct CompilerOptions {
   bool line_info = false;
   // Verify tile modules after each pass.
   bool verify_each = false;
+  // What a user says about the schedules, and where it is reported if it makes no sense; both or neither. They need
+  // to live while the kernel is constructed.
+  const passes::SchedulePins* schedule = nullptr;
+  Diagnostics* schedule_diagnostics = nullptr;
+  // Keep variants that no launch would choose.
+  bool keep_unreachable = false;
 };
 
 // One kernel, planned. Lowering its variants does not change it, so that several threads may.

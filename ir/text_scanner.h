@@ -71,12 +71,14 @@ class TextScanner {
   // A string token's contents.
   std::string expect_string();
 
-  // Reports at a place and ends the scan. Only the first error counts.
+  // Reports at a place and ends the scan. Only the first error counts; what it reported, to add notes to, or null
+  // for a later one.
   template <class... Args>
-  void fail(DiagnosticId id, Span span, const Args&... args) {
-    if (failed_) return;
-    diagnostics_.report(id, span, args...);
+  Diagnostic* fail(DiagnosticId id, Span span, const Args&... args) {
+    if (failed_) return nullptr;
+    Diagnostic& reported = diagnostics_.report(id, span, args...);
     stop();
+    return &reported;
   }
   void fail_expected(std::string_view what);
   bool failed() const { return failed_; }

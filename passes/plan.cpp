@@ -1,5 +1,8 @@
 #include "passes/plan.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -9,6 +12,8 @@
 
 #include "passes/analysis/conjuncts.h"
 #include "passes/families/family.h"
+#include "passes/schedule_check.h"
+#include "passes/schedule_pins.h"
 #include "support/check.h"
 
 namespace tenon::passes {
@@ -102,10 +107,10 @@ IndexId narrow_guard(const GroupInfo& info) {
   return guard;
 }
 
-// Adds what the proposal says about divisibility and least values to its guard.
+// The sizes that a proposal is meant for and can run.
 IndexId full_guard(ir::Kernel& kernel, const Proposal& proposal) {
   ir::IndexPool& pool = kernel.index;
-  IndexId guard = proposal.guard;
+  IndexId guard = pool.logical_and(proposal.guard, required_guard(kernel, proposal.schedule));
   for (const auto& [expression, by] : proposal.divisible) {
     IndexId rest = pool.floor_mod(expression, pool.constant(by));
     guard = pool.logical_and(guard, pool.equal(rest, pool.constant(0)));
@@ -128,57 +133,117 @@ Schedule widened(Schedule schedule) {
   return schedule;
 }
 
-StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target) {
+// What the families propose for a group, and why.
+struct Proposed {
+  std::vector<Proposal> proposals;
+  std::vector<std::string> remarks;
+};
+
+// Of the first family that takes the group, or of the one that is asked for; nothing where that does not take it.
+Proposed propose(GroupInfo& info, std::string_view family, std::vector<std::string>& families) {
+  for (ProposeFunction of_family : kFamilies) {
+    Proposed result;
+    result.proposals = of_family(info, result.remarks);
+    for (const Proposal& proposal : result.proposals)
+      if (std::ranges::find(families, proposal.schedule.family) == families.end())
+        families.push_back(proposal.schedule.family);
+    if (!family.empty())
+      std::erase_if(result.proposals, [&](const Proposal& one) { return one.schedule.family != family; });
+    if (!result.proposals.empty()) return result;
+  }
+  return {};
+}
+
+// As `propose`, with the pins; nothing where they make no sense, which is reported.
+Proposed propose_pinned(GroupInfo& info, const SchedulePins::Step& pins, Diagnostics& diagnostics) {
+  std::vector<std::string> families;
+  Proposed result = propose(info, pins.family.text, families);
+  if (result.proposals.empty()) {
+    diagnostics.report(DiagnosticId::kScheduleUnknown, pins.family.span, "family", pins.family.text)
+        .note(fmt::format("this step is taken by {}", fmt::join(families, ", ")));
+    return {};
+  }
+  result.proposals = pinned_proposals(info, result.proposals, pins, diagnostics);
+  return result;
+}
+
+// Whether whatever a launch with this guard accepts is accepted by a variant before it.
+bool is_unreachable(const ir::IndexPool& pool, const StepPlan& step, IndexId guard, const Proposal& proposal) {
+  std::set<IndexId> conditions = condition_set(pool, guard);
+  return std::ranges::any_of(step.variants, [&](const VariantPlan& earlier) {
+    std::set<IndexId> needed = condition_set(pool, earlier.guard);
+    return std::ranges::includes(conditions, needed) &&
+           std::ranges::all_of(earlier.aligned, [&](const auto& one) {
+             return std::ranges::find(proposal.aligned, one) != proposal.aligned.end();
+           });
+  });
+}
+
+StepPlan plan_group(ir::Kernel& kernel, uint32_t index, const Target& target, const SchedulePins::Step* pins,
+                    const PlanOptions& options) {
   StepPlan step;
   step.group = index;
   GroupInfo info = describe(kernel, kernel.groups[index], target);
-  std::vector<Proposal> proposals;
-  for (ProposeFunction propose : kFamilies) {
-    proposals = propose(info, step.remarks);
-    if (!proposals.empty()) break;
-  }
-  TENON_CHECK(!proposals.empty(), "no family took a group");
+  Proposed proposed;
+  if (pins != nullptr) proposed = propose_pinned(info, *pins, *options.diagnostics);
+  std::vector<std::string> families;
+  if (proposed.proposals.empty()) proposed = propose(info, {}, families);
+  TENON_CHECK(!proposed.proposals.empty(), "no family took a group");
+  step.remarks = std::move(proposed.remarks);
   IndexId narrow = narrow_guard(info);
   bool complete = false;
-  // Whether whatever a launch with this guard accepts has been accepted by a variant before it.
-  auto unreachable = [&](IndexId guard, const Proposal& proposal) {
-    std::set<IndexId> conditions = condition_set(kernel.index, guard);
-    return std::any_of(step.variants.begin(), step.variants.end(), [&](const VariantPlan& earlier) {
-      std::set<IndexId> needed = condition_set(kernel.index, earlier.guard);
-      return std::includes(conditions.begin(), conditions.end(), needed.begin(), needed.end()) &&
-             std::all_of(earlier.aligned.begin(), earlier.aligned.end(), [&](const auto& one) {
-               return std::find(proposal.aligned.begin(), proposal.aligned.end(), one) !=
-                      proposal.aligned.end();
-             });
-    });
-  };
-  for (Proposal& proposal : proposals) {
-    if (complete) break;
+  for (const Proposal& proposal : proposed.proposals) {
+    if (auto mistake = find_mistake(info, proposal.schedule))
+      TENON_UNREACHABLE("the schedule of " + proposal.name + " is wrong: " + mistake->text);
+    if (complete && !options.keep_unreachable) break;
     IndexId guard = kernel.index.logical_and(narrow, full_guard(kernel, proposal));
-    if (kernel.index.is_constant(guard, 0) || unreachable(guard, proposal)) continue;
-    complete = kernel.index.is_constant(guard, 1) && proposal.aligned.empty();
+    bool unreachable = !options.keep_unreachable && is_unreachable(kernel.index, step, guard, proposal);
+    if (kernel.index.is_constant(guard, 0) || unreachable) continue;
+    complete = complete || (kernel.index.is_constant(guard, 1) && proposal.aligned.empty());
     step.variants.push_back({proposal.name, proposal.schedule, guard, proposal.aligned, proposal.divisible,
                              proposal.bounded, true});
   }
   if (complete) return step;
   // With 64-bit coordinates the last proposal takes what is left; before it come those that split, without
   // which one block would run through all of a huge tensor.
-  for (const Proposal& proposal : proposals) {
-    bool last = &proposal == &proposals.back();
+  for (Proposal& proposal : proposed.proposals) {
+    bool last = &proposal == &proposed.proposals.back();
+    if (pins == nullptr) proposal.schedule = widened(std::move(proposal.schedule));
     IndexId guard = full_guard(kernel, proposal);
-    bool taken = kernel.index.is_constant(guard, 0) || unreachable(guard, proposal);
+    bool taken = kernel.index.is_constant(guard, 0) || is_unreachable(kernel.index, step, guard, proposal);
     if (last || (proposal.schedule.splits() && !taken))
-      step.variants.push_back({proposal.name + ".wide", widened(proposal.schedule), guard, proposal.aligned,
+      step.variants.push_back({proposal.name + ".wide", proposal.schedule, guard, proposal.aligned,
                                proposal.divisible, proposal.bounded, false});
   }
   return step;
 }
 
+// What is said about each step; null where nothing is.
+std::vector<const SchedulePins::Step*> pins_by_step(const ir::Kernel& kernel, const PlanOptions& options) {
+  std::vector<const SchedulePins::Step*> pins(kernel.groups.size(), nullptr);
+  if (options.pins == nullptr) return pins;
+  for (const SchedulePins::Step& step : options.pins->steps) {
+    if (!step.step && pins.size() != 1) {
+      options.diagnostics->report(DiagnosticId::kScheduleWhichStep, step.span, pins.size())
+          .note("`step 0: ...` is about the first");
+    } else if (uint32_t at = step.step.value_or(0); at >= pins.size()) {
+      options.diagnostics->report(DiagnosticId::kScheduleUnknown, step.span, "step", at);
+    } else if (pins[at] != nullptr) {
+      options.diagnostics->report(DiagnosticId::kScheduleTwice, step.span, fmt::format("step {}", at));
+    } else {
+      pins[at] = &step;
+    }
+  }
+  return pins;
+}
+
 }  // namespace
 
-Plan plan(ir::Kernel& kernel, const Target& target) {
+Plan plan(ir::Kernel& kernel, const Target& target, const PlanOptions& options) {
   Plan plan;
-  for (uint32_t i = 0; i < kernel.groups.size(); ++i) plan.steps.push_back(plan_group(kernel, i, target));
+  std::vector<const SchedulePins::Step*> pins = pins_by_step(kernel, options);
+  for (uint32_t i = 0; i < kernel.groups.size(); ++i)
+    plan.steps.push_back(plan_group(kernel, i, target, pins[i], options));
   return plan;
 }
 

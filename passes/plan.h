@@ -17,6 +17,7 @@
 #include "ir/tile.h"
 #include "passes/pass.h"
 #include "passes/schedule.h"
+#include "passes/schedule_text.h"
 #include "support/targets.h"
 
 namespace tenon::passes {
@@ -48,7 +49,16 @@ struct Plan {
   std::vector<StepPlan> steps;
 };
 
-Plan plan(ir::Kernel& kernel, const Target& target);
+struct PlanOptions {
+  // What a user says about the schedules, and where it is reported if it makes no sense; both or neither. The plan of
+  // a step for which it makes none is as without.
+  const SchedulePins* pins = nullptr;
+  Diagnostics* diagnostics = nullptr;
+  // Keep the proposals that no launch would choose, since an earlier variant takes all of their sizes.
+  bool keep_unreachable = false;
+};
+
+Plan plan(ir::Kernel& kernel, const Target& target, const PlanOptions& options = {});
 
 // The loop nest of a variant, as build-nest leaves it.
 ir::TileModule build_variant(const ir::Kernel& kernel, const StepPlan& step, const VariantPlan& variant);

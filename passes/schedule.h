@@ -1,4 +1,5 @@
-// How a group is run: one record that `plan` fills, `explain` prints, a user may pin, and build-nest follows.
+// How a group is run: one record that `plan` fills, a user may pin, and build-nest follows. Its text form is in
+// passes/schedule_text.h.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +34,7 @@ struct LoopDim {
   int32_t tiles = 1;
 
   int64_t tile() const { return int64_t{vector} * lane * warp * repeat; }
+  bool operator==(const LoopDim&) const = default;
 };
 
 // A tensor whose tile is brought to shared memory by a copy with a thread mapping of its own: the operands of
@@ -49,10 +51,15 @@ struct StagedRead {
     int32_t lane = 1;
     int32_t warp = 1;
     int32_t repeat = 1;
+
+    int64_t tile() const { return int64_t{vector} * lane * warp * repeat; }
+    bool operator==(const Factor&) const = default;
   };
   std::vector<Factor> factors;
   // Dimensions of the shared buffer, outermost first, as indices of Schedule::dims.
   std::vector<uint32_t> buffer_order;
+
+  bool operator==(const StagedRead&) const = default;
 };
 
 struct Schedule {
@@ -66,6 +73,8 @@ struct Schedule {
   struct Contraction {
     ir::TensorOpId op;
     ir::ValueId a, b;
+
+    bool operator==(const Contraction&) const = default;
   };
   std::vector<Contraction> contractions;
   // Blocks that a launch is brought to by splitting a dimension, where there are fewer; the number of parts
@@ -78,11 +87,8 @@ struct Schedule {
   }
   // Slices of a contraction's operands that are in shared memory at once; 0 where plan-async decides.
   int32_t stages = 0;
-  // Blocks of this many grid rows run together, for the cache; 1 is row-major order.
-  int32_t raster = 1;
-};
 
-// One line, as `explain` prints it: `rows: i = grid warp(4); k = fit vec(4) lane(32) repeat(8)`.
-std::string to_text(const Schedule& schedule, const ir::Kernel& kernel);
+  bool operator==(const Schedule&) const = default;
+};
 
 }  // namespace tenon::passes

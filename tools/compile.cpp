@@ -15,6 +15,7 @@
 #include "tools/command.h"
 #include "tools/kernels.h"
 #include "tools/ptxas.h"
+#include "tools/schedule_option.h"
 #include "tools/stopwatch.h"
 
 namespace tenon::tools {
@@ -22,6 +23,7 @@ namespace {
 
 struct Options {
   KernelOptions kernel;
+  ScheduleOption schedule;
   std::string output = "-";
   std::string emit = "ptx";
   bool line_info = false;
@@ -82,15 +84,19 @@ std::string json_text(const std::vector<runtime::Program>& programs) {
   return text + "]\n";
 }
 
-Result<std::string> emit(const Options& options, ParsedSource& parsed, std::vector<ir::Kernel> kernels,
-                         Stopwatch& stopwatch) {
-  if (options.emit == "tensor-ir") return tensor_ir_text(kernels);
+// The kernels with their plans; nothing where --schedule made no sense, which has been printed.
+Result<CompiledKernels> plan(Options& options, ParsedSource& parsed, std::vector<ir::Kernel> kernels) {
   api::CompilerOptions compiler_options{.target = &target_of(options.kernel), .line_info = options.line_info};
+  TENON_TRY(options.schedule.apply(*parsed.sources, kernels, compiler_options));
   CompiledKernels compiled;
   for (ir::Kernel& kernel : kernels)
     compiled.push_back(std::make_unique<const api::CompiledKernel>(std::move(kernel), compiler_options,
                                                                    parsed.sources.get()));
-  stopwatch.lap("plan");
+  if (options.schedule.has_errors(*parsed.sources, options.kernel.source)) compiled.clear();
+  return compiled;
+}
+
+Result<std::string> emit(const Options& options, const CompiledKernels& compiled, Stopwatch& stopwatch) {
   if (options.emit == "tile-ir") return tile_ir_text(compiled);
   if (options.emit == "llvm") return llvm_text(compiled);
   TENON_TRY_ASSIGN(std::vector<runtime::Program> programs, lower_all(compiled));
@@ -103,7 +109,7 @@ Result<std::string> emit(const Options& options, ParsedSource& parsed, std::vect
   return std::move(assembled.cubin);
 }
 
-Result<ExitStatus> compile(const Options& options) {
+Result<ExitStatus> compile(Options& options) {
   Stopwatch stopwatch;
   TENON_TRY_ASSIGN(ParsedSource parsed, parse_source(options.kernel.source));
   stopwatch.lap("parse");
@@ -118,7 +124,14 @@ Result<ExitStatus> compile(const Options& options) {
   stopwatch.lap("check");
   ExitStatus status = checked.has_errors ? kFailed : kOk;
   if (checked.kernels.empty()) return status;
-  TENON_TRY_ASSIGN(std::string text, emit(options, parsed, std::move(checked.kernels), stopwatch));
+  if (options.emit == "tensor-ir") {
+    TENON_TRY(write_file(options.output, tensor_ir_text(checked.kernels)));
+    return status;
+  }
+  TENON_TRY_ASSIGN(CompiledKernels compiled, plan(options, parsed, std::move(checked.kernels)));
+  if (compiled.empty()) return kUsage;
+  stopwatch.lap("plan");
+  TENON_TRY_ASSIGN(std::string text, emit(options, compiled, stopwatch));
   TENON_TRY(write_file(options.output, text));
   stopwatch.lap("write");
   if (options.time) fmt::print(stderr, "{}", stopwatch.text());
@@ -127,6 +140,7 @@ Result<ExitStatus> compile(const Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
   add_kernel_options(app, options.kernel);
+  options.schedule.add_to(app);
   app.add_option("-o,--output", options.output, "Where to write; the standard output by default")
       ->type_name("FILE")
       ->group("Output");

@@ -14,6 +14,7 @@
 #include "tools/command.h"
 #include "tools/kernels.h"
 #include "tools/ptxas.h"
+#include "tools/schedule_option.h"
 #include "tools/traffic.h"
 
 namespace tenon::tools {
@@ -21,6 +22,7 @@ namespace {
 
 struct Options {
   KernelOptions kernel;
+  ScheduleOption schedule;
 };
 
 using Resources = std::map<std::string, EntryResources>;
@@ -78,8 +80,7 @@ Resources assembled_resources(const runtime::Program& program) {
   return {};
 }
 
-Result<void> explain_kernel(const ir::Kernel& kernel, const Target& target) {
-  api::CompiledKernel compiled(kernel, {.target = &target}, nullptr);
+Result<void> explain_kernel(const api::CompiledKernel& compiled) {
   TENON_TRY_ASSIGN(runtime::Program program, compiled.lower_all());
   Resources resources = assembled_resources(program);
   size_t steps = program.steps.size();
@@ -92,12 +93,17 @@ Result<void> explain_kernel(const ir::Kernel& kernel, const Target& target) {
   return {};
 }
 
-Result<ExitStatus> explain(const Options& options) {
+Result<ExitStatus> explain(Options& options) {
   TENON_TRY_ASSIGN(ParsedSource parsed, parse_source(options.kernel.source));
   TENON_TRY_ASSIGN(frontend::CheckOptions settings, settings_of(options.kernel));
   TENON_TRY_ASSIGN(CheckedKernels checked, check_kernels(parsed, options.kernel, settings));
-  for (const ir::Kernel& kernel : checked.kernels)
-    TENON_TRY(explain_kernel(kernel, target_of(options.kernel)));
+  api::CompilerOptions compiler_options{.target = &target_of(options.kernel)};
+  TENON_TRY(options.schedule.apply(*parsed.sources, checked.kernels, compiler_options));
+  for (const ir::Kernel& kernel : checked.kernels) {
+    api::CompiledKernel compiled(kernel, compiler_options, nullptr);
+    if (options.schedule.has_errors(*parsed.sources, options.kernel.source)) return kUsage;
+    TENON_TRY(explain_kernel(compiled));
+  }
   return checked.has_errors ? kFailed : kOk;
 }
 
@@ -108,6 +114,7 @@ Command add_explain(CLI::App& parent) {
       parent.add_subcommand("explain", "Tell how a program is run: steps, fusion, schedules, memory");
   auto options = std::make_shared<Options>();
   add_kernel_options(*app, options->kernel);
+  options->schedule.add_to(*app);
   app->footer("Example:\n  tenon explain examples/softmax.tn --set N=4096");
   return {app, [options] {
             Result<ExitStatus> status = explain(*options);

@@ -21,6 +21,7 @@
 #include "tools/kernels.h"
 #include "tools/run_arguments.h"
 #include "tools/run_device.h"
+#include "tools/schedule_option.h"
 
 namespace tenon::tools {
 namespace {
@@ -31,6 +32,7 @@ using Arrays = std::vector<std::optional<Array>>;
 
 struct Options {
   KernelOptions kernel;
+  ScheduleOption schedule;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::vector<std::string> offsets;
@@ -90,12 +92,11 @@ Result<std::vector<std::optional<uint32_t>>> forced_variants(const Program& prog
 // One kernel's run, from arguments to results.
 class Run {
  public:
-  Run(const Options& options, const Request& request, RunDevice& device, const ir::Kernel& kernel)
-      : options_(options), request_(request), device_(device), kernel_(kernel) {}
+  Run(const Options& options, const Request& request, RunDevice& device, const ir::Kernel& kernel,
+      std::shared_ptr<const api::CompiledKernel> compiled)
+      : options_(options), request_(request), device_(device), kernel_(kernel), compiled_(std::move(compiled)) {}
 
   Result<ExitStatus> operator()() {
-    compiled_ = std::make_shared<api::CompiledKernel>(
-        kernel_, api::CompilerOptions{.target = &device_.target()}, nullptr);
     TENON_TRY_ASSIGN(RunArguments arguments,
                      make_run_arguments(program(), {.inputs = request_.inputs, .seed = options_.seed}));
     TENON_TRY(check_names());
@@ -214,7 +215,7 @@ class Run {
   const Request& request_;
   RunDevice& device_;
   const ir::Kernel& kernel_;
-  std::shared_ptr<const api::CompiledKernel> compiled_;
+  const std::shared_ptr<const api::CompiledKernel> compiled_;
   Arrays inputs_;
   Arrays arrays_;
   std::vector<runtime::NamedSize> sizes_;
@@ -232,7 +233,7 @@ Result<frontend::CheckOptions> complete_settings(const ParsedSource& parsed, con
   return settings;
 }
 
-Result<ExitStatus> run_kernels(const Options& options) {
+Result<ExitStatus> run_kernels(Options& options) {
   TENON_TRY_ASSIGN(Request request, parse_request(options));
   TENON_TRY_ASSIGN(ParsedSource parsed, parse_source(options.kernel.source));
   TENON_TRY_ASSIGN(frontend::CheckOptions settings, complete_settings(parsed, options, request));
@@ -244,9 +245,13 @@ Result<ExitStatus> run_kernels(const Options& options) {
   ExitStatus status = checked.has_errors ? kFailed : kOk;
   const Target* wanted = options.kernel.arch.empty() ? nullptr : target_by_name(options.kernel.arch);
   TENON_TRY_ASSIGN(RunDevice device, RunDevice::open(options.device, wanted));
+  api::CompilerOptions compiler_options{.target = &device.target()};
+  TENON_TRY(options.schedule.apply(*parsed.sources, checked.kernels, compiler_options));
   for (const ir::Kernel& kernel : checked.kernels) {
     if (checked.kernels.size() > 1) fmt::print("kernel {}\n", kernel.name);
-    TENON_TRY_ASSIGN(ExitStatus one, Run(options, request, device, kernel)());
+    auto compiled = std::make_shared<const api::CompiledKernel>(kernel, compiler_options, nullptr);
+    if (options.schedule.has_errors(*parsed.sources, options.kernel.source)) return kUsage;
+    TENON_TRY_ASSIGN(ExitStatus one, Run(options, request, device, kernel, std::move(compiled))());
     if (one != kOk) status = one;
   }
   return status;
@@ -254,6 +259,7 @@ Result<ExitStatus> run_kernels(const Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
   add_kernel_options(app, options.kernel);
+  options.schedule.add_to(app);
   app.add_option("--in", options.inputs, "An input: a file, random, integers, zeros, ones, iota or a number")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)

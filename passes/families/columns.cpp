@@ -80,7 +80,7 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
       if (column_class.repeat < 1) continue;
       Proposal proposal = column_proposal(info, contiguous, column_class, width, Placement::kFit);
       int64_t tile = proposal.schedule.dims[1].tile();
-      add(std::move(proposal), "column" + std::to_string(tile), width, at_most(kernel, column, tile),
+      add(std::move(proposal), "column" + std::to_string(tile), width, kernel.index.constant(1),
           taken == 0 ? 0 : taken + 1);
       taken = tile;
     }

@@ -166,6 +166,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
     if (least > 0) proposal.bounded.push_back({row, least});
     proposals.push_back(std::move(proposal));
   };
+  ir::IndexId always = kernel.index.constant(1);
   int32_t parts = least_parts(info);
   auto add_split = [&](int64_t long_row) {
     ir::IndexId few = few_blocks(info, extent_of(kernel, info.axes.parallel), parts);
@@ -182,8 +183,7 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
     int64_t least = 0;
     for (const RowClass& row_class : row_classes(info, width, variety)) {
       int64_t most = row_class.length(width);
-      add(fmt::format("row{}", most), row_schedule(info, row_class, width, Placement::kFit),
-          at_most(kernel, row, most), least);
+      add(fmt::format("row{}", most), row_schedule(info, row_class, width, Placement::kFit), always, least);
       least = most + 1;
     }
   }
@@ -191,13 +191,12 @@ std::vector<Proposal> row_proposals(GroupInfo& info, ir::IndexId guard, Variety 
     if (variety == Variety::kFew) break;
     for (Schedule& schedule : shared_schedules(info, width)) {
       int64_t most = schedule.dims[0].tile() * schedule.dims[0].tiles;
-      add(fmt::format("shared{}", most), std::move(schedule), at_most(kernel, row, most));
+      add(fmt::format("shared{}", most), std::move(schedule), always);
     }
   }
   if (parts > 2) add_split(kVeryLongRow);
   for (int32_t width : widths)
-    add("stream", row_schedule(info, {32, 8, streamed_repeat(width)}, width, Placement::kSerial),
-        kernel.index.constant(1));
+    add("stream", row_schedule(info, {32, 8, streamed_repeat(width)}, width, Placement::kSerial), always);
   return proposals;
 }
 
