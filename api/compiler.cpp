@@ -92,7 +92,8 @@ runtime::Program describe(const ir::Kernel& kernel, const Target& target) {
 CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options,
                                const SourceManager* sources)
     : kernel_(std::move(kernel)), options_(options), sources_(sources) {
-  TENON_CHECK((options.schedule == nullptr) == (options.schedule_diagnostics == nullptr), "pins need diagnostics");
+  TENON_CHECK((options.schedule == nullptr) == (options.schedule_diagnostics == nullptr),
+              "pins need diagnostics");
   DoingScope doing("compiling kernel " + kernel_.name);
   std::vector<passes::Remark> remarks = passes::run_tensor_passes(kernel_);
   plan_ = passes::plan(kernel_, *options_.target,

@@ -1,4 +1,5 @@
-// Joins the compiler and the runtime: from source text to programs, their variants lowered when somebody asks.
+// Joins the compiler and the runtime: from source text to programs, their variants lowered when somebody
+// asks.
 #pragma once
 
 #include <memory>
@@ -25,8 +26,8 @@ struct CompilerOptions {
   bool line_info = false;
   // Verify tile modules after each pass.
   bool verify_each = false;
-  // What a user says about the schedules, and where it is reported if it makes no sense; both or neither. They need
-  // to live while the kernel is constructed.
+  // What a user says about the schedules, and where it is reported if it makes no sense; both or neither.
+  // They need to live while the kernel is constructed.
   const passes::SchedulePins* schedule = nullptr;
   Diagnostics* schedule_diagnostics = nullptr;
   // Keep variants that no launch would choose.

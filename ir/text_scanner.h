@@ -71,8 +71,8 @@ class TextScanner {
   // A string token's contents.
   std::string expect_string();
 
-  // Reports at a place and ends the scan. Only the first error counts; what it reported, to add notes to, or null
-  // for a later one.
+  // Reports at a place and ends the scan. Only the first error counts; what it reported, to add notes to, or
+  // null for a later one.
   template <class... Args>
   Diagnostic* fail(DiagnosticId id, Span span, const Args&... args) {
     if (failed_) return nullptr;

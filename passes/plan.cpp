@@ -139,7 +139,8 @@ struct Proposed {
   std::vector<std::string> remarks;
 };
 
-// Of the first family that takes the group, or of the one that is asked for; nothing where that does not take it.
+// Of the first family that takes the group, or of the one that is asked for; nothing where that does not take
+// it.
 Proposed propose(GroupInfo& info, std::string_view family, std::vector<std::string>& families) {
   for (ProposeFunction of_family : kFamilies) {
     Proposed result;
@@ -168,7 +169,8 @@ Proposed propose_pinned(GroupInfo& info, const SchedulePins::Step& pins, Diagnos
 }
 
 // Whether whatever a launch with this guard accepts is accepted by a variant before it.
-bool is_unreachable(const ir::IndexPool& pool, const StepPlan& step, IndexId guard, const Proposal& proposal) {
+bool is_unreachable(const ir::IndexPool& pool, const StepPlan& step, IndexId guard,
+                    const Proposal& proposal) {
   std::set<IndexId> conditions = condition_set(pool, guard);
   return std::ranges::any_of(step.variants, [&](const VariantPlan& earlier) {
     std::set<IndexId> needed = condition_set(pool, earlier.guard);
@@ -227,9 +229,12 @@ std::vector<const SchedulePins::Step*> pins_by_step(const ir::Kernel& kernel, co
       options.diagnostics->report(DiagnosticId::kScheduleWhichStep, step.span, pins.size())
           .note("`step 0: ...` is about the first");
     } else if (uint32_t at = step.step.value_or(0); at >= pins.size()) {
-      options.diagnostics->report(DiagnosticId::kScheduleUnknown, step.span, "step", at);
+      options.diagnostics
+          ->report(DiagnosticId::kScheduleUnknown, step.step ? step.step_span : step.span, "step", at)
+          .note(fmt::format("the kernel has {} step{}", pins.size(), pins.size() == 1 ? "" : "s"));
     } else if (pins[at] != nullptr) {
-      options.diagnostics->report(DiagnosticId::kScheduleTwice, step.span, fmt::format("step {}", at));
+      options.diagnostics->report(DiagnosticId::kScheduleTwice, step.step ? step.step_span : step.span,
+                                  fmt::format("step {}", at));
     } else {
       pins[at] = &step;
     }

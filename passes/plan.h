@@ -50,8 +50,8 @@ struct Plan {
 };
 
 struct PlanOptions {
-  // What a user says about the schedules, and where it is reported if it makes no sense; both or neither. The plan of
-  // a step for which it makes none is as without.
+  // What a user says about the schedules, and where it is reported if it makes no sense; both or neither. The
+  // plan of a step for which it makes none is as without.
   const SchedulePins* pins = nullptr;
   Diagnostics* diagnostics = nullptr;
   // Keep the proposals that no launch would choose, since an earlier variant takes all of their sizes.

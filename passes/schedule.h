@@ -1,5 +1,5 @@
-// How a group is run: one record that `plan` fills, a user may pin, and build-nest follows. Its text form is in
-// passes/schedule_text.h.
+// How a group is run: one record that `plan` fills, a user may pin, and build-nest follows. Its text form is
+// in passes/schedule_text.h.
 #pragma once
 
 #include <algorithm>

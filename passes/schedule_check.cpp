@@ -17,13 +17,14 @@ using MaybeProblem = std::optional<ScheduleProblem>;
 
 constexpr int32_t kWarpSize = 32;
 constexpr int32_t kMostWarps = 32;
-// How far the last tile of a dimension may reach beyond its extent; plan keeps 31-bit coordinates by so much below
-// their end.
+// How far the last tile of a dimension may reach beyond its extent; plan keeps 31-bit coordinates by so much
+// below their end.
 constexpr int64_t kMostOverrun = int64_t{1} << 22;
 // What a warp that merges holds, 32 states a thread.
 constexpr int32_t kMostParts = 1024;
 
-// Values of a thread beyond which registers spill, as the families keep them; a contraction's are its accumulators.
+// Values of a thread beyond which registers spill, as the families keep them; a contraction's are its
+// accumulators.
 constexpr int64_t kGoodValues = 32;
 constexpr int64_t kGoodAccumulators = 64;
 constexpr int64_t kMostValues = 256;
@@ -61,10 +62,12 @@ class Checker {
       return whole("it takes {} bytes of shared memory; a block on {} has {}", bytes, info_.target.name,
                    info_.target.shared_per_block);
     int64_t values = values_per_thread();
-    if (values > kMostValues) return whole("a thread would hold {} values; at most {} are allowed", values, kMostValues);
+    if (values > kMostValues)
+      return whole("a thread would hold {} values; at most {} are allowed", values, kMostValues);
     int64_t unrolled = values * serial_repeat();
     if (unrolled > kMostUnrolled)
-      return whole("a thread would multiply {} times in one step; at most {} are allowed", unrolled, kMostUnrolled);
+      return whole("a thread would multiply {} times in one step; at most {} are allowed", unrolled,
+                   kMostUnrolled);
     if (unrolled * static_cast<int64_t>(info_.instructions) > kMostInstructions)
       return whole("a thread would run {} instructions in a row; at most {} are allowed",
                    unrolled * static_cast<int64_t>(info_.instructions), kMostInstructions);
@@ -79,7 +82,8 @@ class Checker {
       problems.push_back(*whole("only {} of {} warps have work of their own", warps, schedule_.warps));
     int64_t most = schedule_.contractions.empty() ? kGoodValues : kGoodAccumulators;
     if (int64_t values = values_per_thread(); values > most)
-      problems.push_back(*whole("a thread holds {} values; beyond {} they may not fit its registers", values, most));
+      problems.push_back(
+          *whole("a thread holds {} values; beyond {} they may not fit its registers", values, most));
     return problems;
   }
 
@@ -104,10 +108,12 @@ class Checker {
   MaybeProblem wrong_threads() const {
     for (size_t d = 0; d < schedule_.dims.size(); ++d) {
       const LoopDim& dim = schedule_.dims[d];
-      if (!is_power_of_two(dim.vector) || !is_power_of_two(dim.lane) || !is_power_of_two(dim.warp) || dim.repeat < 1)
+      if (!is_power_of_two(dim.vector) || !is_power_of_two(dim.lane) || !is_power_of_two(dim.warp) ||
+          dim.repeat < 1)
         return of(Part::kDim, d, "vec, lane and warp of {} have to be powers of two", name(d));
       if (dim.tile() > kMostOverrun)
-        return of(Part::kDim, d, "a tile of {} has {} positions; at most {} are allowed", name(d), dim.tile(), kMostOverrun);
+        return of(Part::kDim, d, "a tile of {} has {} positions; at most {} are allowed", name(d), dim.tile(),
+                  kMostOverrun);
     }
     if (!is_power_of_two(schedule_.warps) || schedule_.warps > kMostWarps)
       return whole("a block has a power of two of warps, at most {}", kMostWarps);
@@ -160,15 +166,16 @@ class Checker {
       if (dim.placement != Placement::kSplit) continue;
       if (least_parts(info_) == 0)
         return of(Part::kDim, d,
-                  "{} cannot be split: a reduction or a result over it needs what another reduction gives", name(d));
+                  "{} cannot be split: a reduction or a result over it needs what another reduction gives",
+                  name(d));
       auto rows = [&](const LoopDim& other) { return is_row(other); };
       if (std::ranges::count_if(schedule_.dims, rows) > 1)
         return of(Part::kDim, d, "{} is not all that is reduced over, so it cannot be split", name(d));
       if (schedule_.split < 2)
         return of(Part::kDim, d, "say how many blocks splitting {} is to give, as in split(256)", name(d));
       if (dim.tiles < 1 || schedule_.split > kMostParts || dim.tile() * schedule_.split > kMostOverrun)
-        return of(Part::kDim, d, "{} parts with tiles of {} are more than {} positions", schedule_.split, dim.tile(),
-                  kMostOverrun);
+        return of(Part::kDim, d, "{} parts with tiles of {} are more than {} positions", schedule_.split,
+                  dim.tile(), kMostOverrun);
     }
     if (schedule_.split > 1 && !schedule_.splits())
       return whole("split({}) is for a dimension that is split", schedule_.split);
@@ -184,7 +191,9 @@ class Checker {
         return &other == &dim || (!is_row(other) && other.tile() == 1);
       });
       if (!alone || dim.lane != kWarpSize || dim.warp != schedule_.warps)
-        return of(Part::kDim, d, "{} in shared memory takes all lanes and warps of a block, and a block has one row", name(d));
+        return of(Part::kDim, d,
+                  "{} in shared memory takes all lanes and warps of a block, and a block has one row",
+                  name(d));
       if (dim.tiles < 1 || dim.tile() * dim.tiles > kMostOverrun)
         return of(Part::kDim, d, "a row in shared memory has at most {} positions", kMostOverrun);
     }
@@ -201,7 +210,8 @@ class Checker {
         if (dim.axes.empty() || !contains(op.reduction, dim.axes.front())) continue;
         bool in_slices = dim.placement == Placement::kSerial || dim.placement == Placement::kSplit;
         if (!in_slices || ++sums > 1 || dim.vector * dim.lane * dim.warp > 1)
-          return of(Part::kDim, d, "{} is summed over in slices: serial or split, with no factor but `repeat`", name(d));
+          return of(Part::kDim, d,
+                    "{} is summed over in slices: serial or split, with no factor but `repeat`", name(d));
       }
       if (sums == 0) return whole("a contraction sums along nothing");
     }
@@ -221,15 +231,19 @@ class Checker {
       if (!is_power_of_two(factor.vector) || !is_power_of_two(factor.lane) || !is_power_of_two(factor.warp))
         return of(Part::kStaged, s, "vec, lane and warp of a copy have to be powers of two");
       if (factor.tile() != dim.tile())
-        return of(Part::kStaged, s, "the copy has {} positions along {}, its tile {}", factor.tile(), name(factor.dim),
-                  dim.tile());
-      if (dim.tile() == 1) return of(Part::kStaged, s, "a tile in shared memory needs more than one position along {}", name(factor.dim));
+        return of(Part::kStaged, s, "the copy has {} positions along {}, its tile {}", factor.tile(),
+                  name(factor.dim), dim.tile());
+      if (dim.tile() == 1)
+        return of(Part::kStaged, s, "a tile in shared memory needs more than one position along {}",
+                  name(factor.dim));
       lanes *= factor.lane;
       warps *= factor.warp;
     }
-    if (lanes > kWarpSize) return of(Part::kStaged, s, "lanes of the copy multiply to {}; a warp has {}", lanes, kWarpSize);
+    if (lanes > kWarpSize)
+      return of(Part::kStaged, s, "lanes of the copy multiply to {}; a warp has {}", lanes, kWarpSize);
     if (warps > schedule_.warps)
-      return of(Part::kStaged, s, "warps of the copy multiply to {}; the block has {}", warps, schedule_.warps);
+      return of(Part::kStaged, s, "warps of the copy multiply to {}; the block has {}", warps,
+                schedule_.warps);
     std::set<uint32_t> held(staged.buffer_order.begin(), staged.buffer_order.end());
     if (held != copied || held.size() != staged.buffer_order.size() || held.empty())
       return of(Part::kStaged, s, "the copy and the buffer have to have the same dimensions");
@@ -237,7 +251,8 @@ class Checker {
       for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
         const LoopDim& dim = schedule_.dims[d];
         if (contains(dim.axes, axis) && dim.tile() > 1 && !held.contains(d))
-          return of(Part::kStaged, s, "what is staged varies along {}, which has a tile, and the buffer does not", name(d));
+          return of(Part::kStaged, s,
+                    "what is staged varies along {}, which has a tile, and the buffer does not", name(d));
       }
     }
     return std::nullopt;
@@ -294,7 +309,8 @@ class Checker {
     for (ir::TensorOpId id : info_.group.ops)
       for (const ir::OpOutput& output : info_.kernel.ops[id].outputs)
         if (output.monoid)
-          for (const ir::Constant& identity : output.monoid->identity) bytes += states * byte_size(identity.type);
+          for (const ir::Constant& identity : output.monoid->identity)
+            bytes += states * byte_size(identity.type);
     return bytes;
   }
 
@@ -309,7 +325,9 @@ MaybeProblem find_mistake(const GroupInfo& info, const Schedule& schedule) {
   return Checker(info, schedule).mistake();
 }
 
-MaybeProblem find_excess(const GroupInfo& info, const Schedule& schedule) { return Checker(info, schedule).excess(); }
+MaybeProblem find_excess(const GroupInfo& info, const Schedule& schedule) {
+  return Checker(info, schedule).excess();
+}
 
 std::vector<ScheduleProblem> find_waste(const GroupInfo& info, const Schedule& schedule) {
   return Checker(info, schedule).waste();
@@ -319,7 +337,8 @@ ir::IndexId required_guard(ir::Kernel& kernel, const Schedule& schedule) {
   ir::IndexId guard = kernel.index.constant(1);
   for (const LoopDim& dim : schedule.dims)
     if (dim.placement == Placement::kFit || dim.placement == Placement::kShared)
-      guard = kernel.index.logical_and(guard, at_most(kernel, extent_of(kernel, dim.axes), dim.tile() * dim.tiles));
+      guard = kernel.index.logical_and(guard,
+                                       at_most(kernel, extent_of(kernel, dim.axes), dim.tile() * dim.tiles));
   return guard;
 }
 

@@ -1,5 +1,5 @@
-// Whether a schedule fits its group: what build-nest relies on. Families propose only what does; what a user pins is
-// looked at first.
+// Whether a schedule fits its group: what build-nest relies on. Families propose only what does; what a user
+// pins is looked at first.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,12 @@ struct ScheduleProblem {
   std::string text;
 };
 
-// The first reason why the schedule gives wrong values or no code at all; `required_guard` says for which sizes.
+// The first reason why the schedule gives wrong values or no code at all; `required_guard` says for which
+// sizes.
 std::optional<ScheduleProblem> find_mistake(const GroupInfo& info, const Schedule& schedule);
 
-// The first reason why nobody should want to run it: more shared memory than a block of the target has, or more
-// unrolled code than a thread can hold and LLVM take in reasonable time.
+// The first reason why nobody should want to run it: more shared memory than a block of the target has, or
+// more unrolled code than a thread can hold and LLVM take in reasonable time.
 std::optional<ScheduleProblem> find_excess(const GroupInfo& info, const Schedule& schedule);
 
 // What it leaves idle or overfills.

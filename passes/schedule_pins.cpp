@@ -40,8 +40,8 @@ void report(const Refusal& refusal, Diagnostics& diagnostics) {
 
 int32_t power_of_two_in(int32_t n) { return n & -n; }
 
-// The mapping of a copy whose tile has changed: vectors and lanes along its first dimension, the other lanes, and
-// warps, along the second, what is left as repeats.
+// The mapping of a copy whose tile has changed: vectors and lanes along its first dimension, the other lanes,
+// and warps, along the second, what is left as repeats.
 void restage(const Schedule& schedule, StagedRead& staged) {
   int32_t lanes = 32;
   int32_t warps = schedule.warps;
@@ -171,7 +171,8 @@ class Pinning {
     // The one with the most has most to give, and takes what is to be had.
     LoopDim* open = nullptr;
     for (size_t d = 0; d < schedule_.dims.size(); ++d)
-      if (!dim_spans_[d].valid() && (open == nullptr || schedule_.dims[d].warp > open->warp)) open = &schedule_.dims[d];
+      if (!dim_spans_[d].valid() && (open == nullptr || schedule_.dims[d].warp > open->warp))
+        open = &schedule_.dims[d];
     if (open == nullptr) return;
     int32_t others = held() / open->warp;
     open->warp = std::max(1, schedule_.warps / others);

@@ -38,8 +38,10 @@ class PinReader {
       scanner_.take();
       Span place = scanner_.peek().span;
       int64_t number = scanner_.expect_integer("the number of a step");
-      if (number < 0 || number > UINT32_MAX) scanner_.fail(DiagnosticId::kScheduleUnknown, place, "step", number);
+      if (number < 0 || number > UINT32_MAX)
+        scanner_.fail(DiagnosticId::kScheduleUnknown, place, "step", number);
       step.step = static_cast<uint32_t>(number);
+      step.step_span = place;
       scanner_.expect(":");
     }
     if (scanner_.at(Token::Kind::kWord) && scanner_.peek_second().text == ":") {
@@ -75,7 +77,8 @@ class PinReader {
     auto field = std::ranges::find(fields, word.text, &ScheduleField::name);
     if (field == fields.end()) return unknown_word("field", word, names_of(fields));
     auto index = static_cast<size_t>(field - fields.begin());
-    if (std::ranges::contains(step.fields, index, &SchedulePins::Field::field)) return twice(word.span, quoted(word.text));
+    if (std::ranges::find(step.fields, index, &SchedulePins::Field::field) != step.fields.end())
+      return twice(word.span, quoted(word.text));
     int32_t value = read_value(word, field->most, true);
     step.fields.push_back({index, value, scanner_.span_from(word.span)});
   }
@@ -158,8 +161,8 @@ class PinReader {
     scanner_.expect("(");
     Span place = scanner_.peek().span;
     int64_t value = scanner_.expect_integer("a number");
-    bool fits = value >= 1 && value <= most &&
-                (!power_of_two || std::has_single_bit(static_cast<uint64_t>(value)));
+    bool fits =
+        value >= 1 && value <= most && (!power_of_two || std::has_single_bit(static_cast<uint64_t>(value)));
     if (!fits && !scanner_.failed()) {
       std::string range = fmt::format("{} from 1 to {}", power_of_two ? "a power of two" : "a number", most);
       scanner_.fail(DiagnosticId::kScheduleNumber, place, of.text, range);
@@ -168,9 +171,7 @@ class PinReader {
     return fits ? static_cast<int32_t>(value) : 1;
   }
 
-  void twice(Span span, std::string_view what) {
-    scanner_.fail(DiagnosticId::kScheduleTwice, span, what);
-  }
+  void twice(Span span, std::string_view what) { scanner_.fail(DiagnosticId::kScheduleTwice, span, what); }
 
   void unknown_word(std::string_view what, const Token& word, const std::vector<std::string_view>& known) {
     std::string_view close = did_you_mean(word.text, known);

@@ -13,11 +13,8 @@ namespace {
 using ir::AxisId;
 
 constexpr std::pair<Placement, std::string_view> kPlacements[] = {
-    {Placement::kGrid, "grid"},
-    {Placement::kSerial, "serial"},
-    {Placement::kShared, "shared"},
-    {Placement::kFit, "fit"},
-    {Placement::kSplit, "split"},
+    {Placement::kGrid, "grid"}, {Placement::kSerial, "serial"}, {Placement::kShared, "shared"},
+    {Placement::kFit, "fit"},   {Placement::kSplit, "split"},
 };
 
 constexpr ScheduleField kFields[] = {
@@ -117,7 +114,8 @@ std::string to_text(const Schedule& schedule, const ScheduleNames& names) {
   const Schedule defaults;
   for (const ScheduleField& field : kFields) {
     bool shown = field.member == &Schedule::warps || schedule.*field.member != defaults.*field.member;
-    if (shown) text += fmt::format("{} {}({})", text.ends_with(':') ? "" : ";", field.name, schedule.*field.member);
+    if (shown)
+      text += fmt::format("{} {}({})", text.ends_with(':') ? "" : ";", field.name, schedule.*field.member);
   }
   for (const LoopDim& dim : schedule.dims) {
     text += fmt::format("; {} = {}", names.dim(dim), placement_name(dim.placement));

@@ -10,8 +10,9 @@
 //   value   := tensor [ "%" number ]
 //   dim     := axis { "*" axis } | "1"
 //
-// `1` is the dimension without axes of a group of scalars. A part without "step" means the only step. A factor that
-// is left out is 1; a placement, a field or a whole item that is left out is open, for a family to fill.
+// `1` is the dimension without axes of a group of scalars. A part without "step" means the only step. A
+// factor that is left out is 1; a placement, a field or a whole item that is left out is open, for a family
+// to fill.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ namespace tenon::passes {
 // A number of the schedule that belongs to no dimension.
 struct ScheduleField {
   std::string_view name;
-  int32_t Schedule::*member;
+  int32_t Schedule::* member;
   int32_t most;
 };
 std::span<const ScheduleField> schedule_fields();
@@ -39,9 +40,9 @@ std::span<const ScheduleField> schedule_fields();
 // A number of a dimension, and of a copy of its tile.
 struct TileFactor {
   std::string_view name;
-  int32_t LoopDim::*of_dim;
+  int32_t LoopDim::* of_dim;
   // Null where a copy has none.
-  int32_t StagedRead::Factor::*of_copy;
+  int32_t StagedRead::Factor::* of_copy;
   int32_t most;
   bool power_of_two;
 };
@@ -105,6 +106,7 @@ struct SchedulePins {
   struct Step {
     // Absent: the only one.
     std::optional<uint32_t> step;
+    Span step_span;
     // Empty: whichever takes it.
     Name family;
     std::vector<Field> fields;

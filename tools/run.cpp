@@ -94,7 +94,11 @@ class Run {
  public:
   Run(const Options& options, const Request& request, RunDevice& device, const ir::Kernel& kernel,
       std::shared_ptr<const api::CompiledKernel> compiled)
-      : options_(options), request_(request), device_(device), kernel_(kernel), compiled_(std::move(compiled)) {}
+      : options_(options),
+        request_(request),
+        device_(device),
+        kernel_(kernel),
+        compiled_(std::move(compiled)) {}
 
   Result<ExitStatus> operator()() {
     TENON_TRY_ASSIGN(RunArguments arguments,

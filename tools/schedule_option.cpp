@@ -18,7 +18,8 @@ Result<void> ScheduleOption::apply(SourceManager& sources, const std::vector<ir:
                                    api::CompilerOptions& options) {
   if (!given()) return {};
   if (kernels.size() > 1)
-    return fail(ErrorKind::kUsage, "the file has several kernels; choose one by --kernel to give it a schedule");
+    return fail(ErrorKind::kUsage,
+                "the file has several kernels; choose one by --kernel to give it a schedule");
   pins_ = passes::parse_schedule(sources.add("--schedule", text_), sources, diagnostics_);
   // What could be read of a text with mistakes is not what is meant.
   if (diagnostics_.has_errors()) return {};

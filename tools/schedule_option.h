@@ -17,9 +17,10 @@ class ScheduleOption {
   void add_to(CLI::App& app);
   bool given() const { return !text_.empty(); }
 
-  // For the one kernel among `kernels` to be compiled with these options; call `has_errors` behind it. An error is
-  // that there are several kernels.
-  Result<void> apply(SourceManager& sources, const std::vector<ir::Kernel>& kernels, api::CompilerOptions& options);
+  // For the one kernel among `kernels` to be compiled with these options; call `has_errors` behind it. An
+  // error is that there are several kernels.
+  Result<void> apply(SourceManager& sources, const std::vector<ir::Kernel>& kernels,
+                     api::CompilerOptions& options);
   // Prints what was wrong or wasteful, once; whether something was wrong.
   bool has_errors(const SourceManager& sources, const SourceOptions& how);
 

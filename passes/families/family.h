@@ -30,8 +30,8 @@ struct GroupInfo {
   bool stores_rows = false;
 };
 
-// A schedule and the sizes for which it is meant; those that it can run at all follow from it. Conditions fold when
-// sizes are known; one that cannot hold drops the proposal.
+// A schedule and the sizes for which it is meant; those that it can run at all follow from it. Conditions
+// fold when sizes are known; one that cannot hold drops the proposal.
 struct Proposal {
   std::string name;
   Schedule schedule;
