@@ -44,13 +44,13 @@ class Checker {
       : info_(info), schedule_(schedule), names_(info.kernel, info.group) {}
 
   MaybeProblem mistake() const {
-    if (auto problem = wrong_threads()) return problem;
     if (auto problem = wrong_axes()) return problem;
     for (size_t d = 0; d < schedule_.dims.size(); ++d)
       if (auto problem = wrong_placement(d)) return problem;
     if (auto problem = wrong_split()) return problem;
     if (auto problem = wrong_kept_row()) return problem;
     if (auto problem = wrong_contraction()) return problem;
+    if (auto problem = wrong_threads()) return problem;
     for (size_t s = 0; s < schedule_.staged.size(); ++s)
       if (auto problem = wrong_staging(s)) return problem;
     return std::nullopt;

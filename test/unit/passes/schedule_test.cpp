@@ -86,7 +86,7 @@ constexpr Mistake kMistakes[] = {
     {kSum, "k = fit lanes(4)", "E0820 8-13 there is no factor `lanes` here\n"},
     {kSum, "q = fit", "E0820 0-1 there is no dimension `q` here\n"},
     {kSum, "i*k = fit", "E0820 0-3 there is no dimension `i*k` here\n"},
-    {kSum, "columns: warps(4)", "E0820 0-7 there is no family `columns` here\n"},
+    {kSum, "transposes: warps(4)", "E0820 0-10 there is no family `transposes` here\n"},
     {kSum, "step 1: warps(4)", "E0820 5-6 there is no step `1` here\n"},
     {kSum, "step 5000000000: warps(4)", "E0820 5-15 there is no step `5000000000` here\n"},
     {kMatmul, "contractions: stage c[k, i] = k repeat(16), i repeat(32)",
@@ -132,7 +132,7 @@ constexpr Mistake kMistakes[] = {
      "E0824 14-32 this schedule cannot run: k is summed over in slices: serial or split, with no factor but "
      "`repeat`\n"},
     {kMatmul, "contractions: k = serial repeat(1000)",
-     "E0824 14-37 this schedule cannot run: it takes 1024000 bytes of shared memory; a block on sm_80 has "
+     "E0824 0-37 this schedule cannot run: it takes 1024000 bytes of shared memory; a block on sm_80 has "
      "166912\n"},
     {kMatmul, "contractions: stage a[k, i] = k repeat(16), i lane(32) repeat(2)",
      "E0824 14-64 this schedule cannot run: the copy has 64 positions along i, its tile 128\n"},
