@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -102,6 +103,7 @@ class Joiner {
  public:
   void add(std::string_view ptx) {
     bool in_front = true;
+    renumbered_.clear();
     for (size_t at = 0; at < ptx.size();) {
       size_t end = std::min(ptx.find('\n', at), ptx.size());
       take(ptx.substr(at, end - at), in_front);
@@ -123,6 +125,10 @@ class Joiner {
       target_ = line;
     } else if (line.starts_with(".address_size") || (in_front && is_comment_or_blank(line))) {
       return;
+    } else if (std::string_view word = line.substr(std::min(line.find_first_not_of('\t'), line.size()));
+               word.starts_with(".file") || word.starts_with(".loc")) {
+      in_front = false;
+      take_place(word);
     } else if (line.starts_with(".extern") && !declared_.insert(std::string(line)).second) {
       return;
     } else {
@@ -132,8 +138,26 @@ class Joiner {
     }
   }
 
+  // ".file 1 NAME" or ".loc 1 LINE COLUMN", with one number a file for all modules.
+  void take_place(std::string_view line) {
+    size_t begin = line.find_first_of("0123456789");
+    size_t end = std::min(line.find_first_not_of("0123456789", begin), line.size());
+    std::string number(line.substr(begin, end - begin));
+    std::string rest(line.substr(end));
+    bool declares = line.starts_with(".file");
+    if (declares) {
+      auto [known, is_new] = files_.emplace(rest, files_.size() + 1);
+      renumbered_[number] = known->second;
+      if (!is_new) return;
+    }
+    body_ += fmt::format("\t{}\t{}{}\n", declares ? ".file" : ".loc", renumbered_[number], rest);
+  }
+
   std::string version_;
   std::string target_;
+  // Source files by name, and the module's numbers of them as they are here.
+  std::map<std::string, size_t> files_;
+  std::map<std::string, size_t> renumbered_;
   // Dynamic shared memory is declared once for all entries.
   std::set<std::string> declared_;
   std::string body_;

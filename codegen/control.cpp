@@ -45,6 +45,7 @@ Entry Emitter::run() {
   function_ = draft;
   b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", draft));
   scopes_.emplace_back();
+  if (line_info_ != nullptr) line_info_->begin_function(entry_.name, first_spans());
   emit_grid();
   emit_region(kernel_.body);
   b_.CreateRetVoid();
@@ -102,6 +103,7 @@ void Emitter::finish_function(llvm::Function* draft) {
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->splice(entry->begin(), draft);
   draft->eraseFromParent();
+  if (line_info_ != nullptr) line_info_->end_function(*entry);
   for (size_t i = 0; i < arguments_.size(); ++i) {
     auto& [what, placeholder] = arguments_[i];
     llvm::Argument* argument = entry->getArg(i);
@@ -116,6 +118,12 @@ void Emitter::finish_function(llvm::Function* draft) {
                                           byte_size(module_.tensors[what.tensor].element));
     argument->addAttr(llvm::Attribute::getWithAlignment(context_, llvm::Align(alignment)));
   }
+}
+
+std::vector<Span> Emitter::first_spans() const {
+  for (TileOpId id : module_.regions[kernel_.body].ops)
+    if (const std::vector<Span>& spans = module_.ops[id].spans; !spans.empty()) return spans;
+  return {};
 }
 
 const std::vector<TileValueId>& Emitter::yielded(ir::RegionId region) const {
@@ -141,6 +149,8 @@ void Emitter::emit_region(ir::RegionId region) {
 
 void Emitter::emit_op(TileOpId id) {
   const TileOp& op = module_.ops[id];
+  if (line_info_ != nullptr)
+    if (llvm::DebugLoc place = line_info_->place(op.spans)) b_.SetCurrentDebugLocation(place);
   switch (op.op) {
     case Opcode::kConst: {
       ElementType element = module_.values[op.results[0]].type.element;

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
+#include "codegen/line_info.h"
 #include "ir/tile.h"
 
 namespace tenon::codegen {
@@ -29,7 +30,7 @@ using Registers = std::vector<llvm::Value*>;
 class Emitter {
  public:
   Emitter(ir::TileModule& module, const ir::TileKernel& kernel, llvm::Module& llvm_module,
-          const Options& options);
+          const Options& options, LineInfo* line_info);
 
   // Emits the function into the LLVM module.
   Entry run();
@@ -51,6 +52,8 @@ class Emitter {
   // The entry with its parameters, around the code of the draft, which has none.
   void finish_function(llvm::Function* draft);
   void emit_grid();
+  // Of the first operation that has any.
+  std::vector<Span> first_spans() const;
   // The operands of the region's kYield.
   const std::vector<ir::TileValueId>& yielded(ir::RegionId region) const;
 
@@ -190,6 +193,8 @@ class Emitter {
   llvm::Module& llvm_module_;
   llvm::LLVMContext& context_;
   const Options& options_;
+  // Null where nobody wants it.
+  LineInfo* line_info_;
   llvm::IRBuilder<> b_;
   llvm::Function* function_ = nullptr;
   std::vector<Scope> scopes_;

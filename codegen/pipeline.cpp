@@ -14,6 +14,7 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "codegen/codegen.h"
@@ -101,8 +102,12 @@ class Session {
     llvm::TargetMachine& machine = target_machine(options);
     module_->setTargetTriple(machine.getTargetTriple());
     module_->setDataLayout(machine.createDataLayout());
+    std::optional<LineInfo> line_info;
+    if (options.line_info != nullptr) line_info.emplace(*module_, *options.line_info);
     for (const ir::TileKernel& kernel : module.kernels)
-      compiled_.entries.push_back(Emitter(module, kernel, *module_, options).run());
+      compiled_.entries.push_back(
+          Emitter(module, kernel, *module_, options, line_info ? &*line_info : nullptr).run());
+    if (line_info) line_info->finish();
     std::string broken;
     llvm::raw_string_ostream stream(broken);
     if (llvm::verifyModule(*module_, &stream))

@@ -7,12 +7,13 @@ using ir::Opcode;
 using ir::TileValueId;
 
 Emitter::Emitter(ir::TileModule& module, const ir::TileKernel& kernel, llvm::Module& llvm_module,
-                 const Options& options)
+                 const Options& options, LineInfo* line_info)
     : module_(module),
       kernel_(kernel),
       llvm_module_(llvm_module),
       context_(llvm_module.getContext()),
       options_(options),
+      line_info_(line_info),
       b_(context_) {}
 
 int32_t Emitter::register_count(TileValueId value) const {

@@ -306,7 +306,8 @@ Command add_run(CLI::App& parent) {
   auto options = std::make_shared<Options>();
   add_options(*app, *options);
   app->footer(
-      "Inputs that are not given are random; sizes that nothing gives are small ones that fit.\n"
+      "Inputs that are not given are random, in [-1, 1), scalars in [0, 1); sizes that nothing gives are\n"
+      "small ones that fit.\n"
       "Examples:\n"
       "  tenon run examples/axpy.tn --set N=8 --in a=2 --in x=iota\n"
       "  tenon run examples/softmax.tn --in x=a.npy --out y=b.npy --check");

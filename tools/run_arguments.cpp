@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -117,7 +118,7 @@ class Builder {
       if (specs_[i] != nullptr) spec = *specs_[i];
       TENON_TRY_ASSIGN(Array array,
                        make_array(spec, parameter.name, parameter.type, std::move(shape), inputs_.seed));
-      if (specs_[i] == nullptr) use_chosen_scalar(ParameterId(i), array);
+      if (specs_[i] == nullptr) choose_scalar(ParameterId(i), array);
       result_.arrays[i] = std::move(array);
     }
     return {};
@@ -139,8 +140,10 @@ class Builder {
     return shape;
   }
 
-  // A scalar that sizes or clauses depend on got its value with the sizes.
-  void use_chosen_scalar(ParameterId id, Array& array) const {
+  // A scalar that sizes or clauses depend on got its value with the sizes. Most floats are scales and
+  // epsilons, which mean little below 0.
+  void choose_scalar(ParameterId id, Array& array) const {
+    if (array.rank() == 0 && is_float(array.type())) array.set_double(0, std::fabs(array.as_double(0)));
     for (uint32_t i = 0; i < sizes_.size(); ++i) {
       const runtime::Symbol& symbol = program_.symbols[SymbolId(i)];
       if (symbol.kind == SymbolKind::kScalar && symbol.parameter == id) array.set_int64(0, sizes_[i]);

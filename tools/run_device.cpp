@@ -36,6 +36,13 @@ Result<RunDevice> RunDevice::open_cuda(const Target* wanted) {
     return fail(ErrorKind::kDevice,
                 fmt::format("{} has compute capability {}.{}; Tenon needs 8.0", properties.name,
                             properties.capability / 10, properties.capability % 10));
+  const Target* own = target_for_capability(properties.capability);
+  // Of a target with its own instructions, code runs on that one alone.
+  bool runs = run.target_->name.ends_with('a') ? run.target_->sm == properties.capability
+                                               : run.target_->sm <= properties.capability;
+  if (!runs && own != nullptr)
+    return fail(ErrorKind::kDevice, fmt::format("{} does not run what is compiled for {}; it is an {}",
+                                                properties.name, run.target_->name, own->name));
   return run;
 }
 

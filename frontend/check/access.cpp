@@ -101,7 +101,11 @@ void Accesses::report_out_of_bounds(const Variable& variable, const Read& read, 
   Diagnostic& d = instance_.report(DiagnosticId::kOutOfBounds, span, variable.name, subscript, dimension);
   d.label(instance_.nodes[read.subscripts[position]].span, fmt::format("has to be in 0..{}", dimension));
   d.label(variable.span, fmt::format("`{}` is {}", variable.name, instance_.shape_text(variable.shape)));
-  if (!verdict.remaining.empty()) d.note(fmt::format("left to show: {}", verdict.remaining));
+  if (verdict.remaining == "false") {
+    d.note("it never holds");
+  } else if (!verdict.remaining.empty()) {
+    d.note(fmt::format("left to show: {}", verdict.remaining));
+  }
   if (!verdict.counterexample.empty()) d.note(fmt::format("it fails for {}", verdict.counterexample));
   const std::optional<int64_t> constant =
       terms_.store().constant_value(terms_.term(read.subscripts[position]));

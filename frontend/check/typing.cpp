@@ -269,6 +269,8 @@ bool Typing::check_operand(Opcode op, NodeId operand, Span span, std::string_vie
     d.note("f8 has casts, comparisons, `?:`, min and max; convert it with f32(...) to compute");
   } else if (op == Opcode::kRem && is_float(type)) {
     d.note("for floats write x - floor(x / y) * y");
+  } else if (op == Opcode::kXor && is_float(type)) {
+    d.note("`^` is exclusive or, of integers; a power is written pow(x, y)");
   } else if (type == ElementType::kBool && (op == Opcode::kAdd || op == Opcode::kMul)) {
     d.note("`||` and `&&` combine conditions; i32(...) makes 0 or 1 of one");
   }

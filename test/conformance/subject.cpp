@@ -115,9 +115,9 @@ Machine::Machine(unsigned sm) {
   device_ = runtime::Device::open(installation_->table(), 0).value();
 }
 
-Subject::Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine& machine)
+Subject::Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine& machine,
+                 api::CompilerOptions options)
     : reference_(kernel), machine_(machine), exact_on_integers_(exact(kernel)) {
-  api::CompilerOptions options;
   options.target = target_by_name("sm_80");
   options.verify_each = true;
   compiled_ = std::make_shared<const api::CompiledKernel>(kernel, options, &program.sources());

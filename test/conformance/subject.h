@@ -96,11 +96,13 @@ struct Outcome {
 
 class Subject {
  public:
-  // `program` and `machine` outlive it.
-  Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine& machine);
+  // `program` and `machine` outlive it. Of `options` only what is said about schedules and variants counts.
+  Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine& machine,
+          api::CompilerOptions options = {});
 
   const ir::Kernel& kernel() const { return reference_; }
   const runtime::Program& program() const { return compiled_->program(); }
+  const api::CompiledKernel& compiled() const { return *compiled_; }
   // Whether small integers go through it exactly: there are no functions and no divisions.
   bool exact_on_integers() const { return exact_on_integers_; }
 
