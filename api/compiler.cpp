@@ -100,6 +100,8 @@ CompiledKernel::CompiledKernel(ir::Kernel kernel, const CompilerOptions& options
                        {.pins = options_.schedule,
                         .diagnostics = options_.schedule_diagnostics,
                         .keep_unreachable = options_.keep_unreachable});
+  options_.schedule = nullptr;
+  options_.schedule_diagnostics = nullptr;
   program_ = describe(kernel_, *options_.target);
   for (passes::Remark& remark : remarks) program_.remarks.push_back(std::move(remark.text));
   // Tensors that one group defines and another reads.

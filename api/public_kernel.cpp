@@ -92,7 +92,16 @@ Expected<Kernel> Kernel::compile(std::string_view source, const CompileOptions& 
   if (!kernel) return api::failure(std::move(kernel).error());
 
   api::CompilerOptions compiler{.target = *target, .line_info = options.line_info};
+  passes::SchedulePins pins;
+  if (!options.schedule.empty()) {
+    FileId text = impl->sources.add("schedule", options.schedule);
+    pins = passes::parse_schedule(text, impl->sources, diagnostics);
+    compiler.schedule = &pins;
+    compiler.schedule_diagnostics = &diagnostics;
+  }
+  if (diagnostics.has_errors()) return api::program_failure(diagnostics, impl->sources);
   impl->compiled = std::make_shared<const api::CompiledKernel>(*std::move(kernel), compiler, &impl->sources);
+  if (diagnostics.has_errors()) return api::program_failure(diagnostics, impl->sources);
   // Shares its owner with the compiled kernel.
   impl->program = std::shared_ptr<const runtime::Program>(impl->compiled, &impl->compiled->program());
   impl->messages = api::messages(diagnostics, impl->sources);

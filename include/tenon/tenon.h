@@ -165,6 +165,8 @@ struct CompileOptions {
   std::vector<NamedType> types;
   // Dimensions fixed in the compiled kernel (N = 4096), and every `dim` generic.
   std::vector<NamedValue> sizes;
+  // What is said about schedules, as VariantInfo::schedule does (`k = serial repeat(32)`); the rest is chosen.
+  std::string schedule;
   // Source lines in the PTX, for profilers and debuggers.
   bool line_info = false;
   // What messages call the source text.

@@ -67,6 +67,19 @@ TEST(Compile, EmitsPtxAndRecord) {
   EXPECT_NE(record->find("\"steps\""), std::string::npos);
 }
 
+TEST(Compile, PinsSchedules) {
+  CompileOptions options;
+  options.schedule = "i = grid vec(2) lane(32) warp(2)";
+  Expected<Kernel> kernel = Kernel::compile(kAxpy, options);
+  ASSERT_TRUE(kernel) << kernel.failure().message;
+  EXPECT_EQ(kernel->steps()[0].variants[0].schedule, "maps: warps(2); i = grid vec(2) lane(32) warp(2)");
+  options.schedule = "i = grid lane(64)";
+  Expected<Kernel> wrong = Kernel::compile(kAxpy, options);
+  ASSERT_FALSE(wrong);
+  ASSERT_EQ(wrong.failure().messages.size(), 1u);
+  EXPECT_EQ(wrong.failure().messages[0].code, "E0822");
+}
+
 TEST(Compile, SaysWhereEachMistakeIs) {
   CompileOptions options;
   options.file_name = "a.tn";
