@@ -81,13 +81,13 @@ struct Schedule {
   // follows from the sizes.
   int32_t split = 1;
 
+  // Slices of a contraction's operands that are in shared memory at once; 0 where plan-async decides.
+  int32_t stages = 0;
+
   bool splits() const {
     return std::any_of(dims.begin(), dims.end(),
                        [](const LoopDim& dim) { return dim.placement == Placement::kSplit; });
   }
-  // Slices of a contraction's operands that are in shared memory at once; 0 where plan-async decides.
-  int32_t stages = 0;
-
   bool operator==(const Schedule&) const = default;
 };
 

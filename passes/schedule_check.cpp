@@ -202,6 +202,9 @@ class Checker {
 
   // The sum of a contraction goes over one serial dimension, which every thread walks by itself.
   MaybeProblem wrong_contraction() const {
+    if (schedule_.stages != 0 && schedule_.contractions.empty())
+      return whole("stages({}) is for contractions whose operands go through shared memory",
+                   schedule_.stages);
     for (const Schedule::Contraction& contraction : schedule_.contractions) {
       const ir::TensorOp& op = info_.kernel.ops[contraction.op];
       int sums = 0;
@@ -281,7 +284,8 @@ class Checker {
     for (const StagedRead& staged : schedule_.staged) {
       int64_t elements = 1;
       for (uint32_t d : staged.buffer_order) elements *= schedule_.dims[d].tile();
-      bytes += elements * byte_size(info_.kernel.ops[staged.op].body.type(staged.value));
+      bytes += elements * byte_size(info_.kernel.ops[staged.op].body.type(staged.value)) *
+               std::max(1, schedule_.stages);
     }
     for (const LoopDim& dim : schedule_.dims) {
       if (dim.placement != Placement::kShared) continue;

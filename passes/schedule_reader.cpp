@@ -79,7 +79,7 @@ class PinReader {
     auto index = static_cast<size_t>(field - fields.begin());
     if (std::ranges::find(step.fields, index, &SchedulePins::Field::field) != step.fields.end())
       return twice(word.span, quoted(word.text));
-    int32_t value = read_value(word, field->most, true);
+    int32_t value = read_value(word, field->least, field->most, field->power_of_two);
     step.fields.push_back({index, value, scanner_.span_from(word.span)});
   }
 
@@ -151,20 +151,21 @@ class PinReader {
         twice(word.span, quoted(word.text));
         break;
       }
-      factors[index] = read_value(word, row->most, row->power_of_two);
+      factors[index] = read_value(word, 1, row->most, row->power_of_two);
     }
     return factors;
   }
 
   // "(8)"; 1 behind a mistake.
-  int32_t read_value(const Token& of, int32_t most, bool power_of_two) {
+  int32_t read_value(const Token& of, int32_t least, int32_t most, bool power_of_two) {
     scanner_.expect("(");
     Span place = scanner_.peek().span;
     int64_t value = scanner_.expect_integer("a number");
-    bool fits =
-        value >= 1 && value <= most && (!power_of_two || std::has_single_bit(static_cast<uint64_t>(value)));
+    bool fits = value >= least && value <= most &&
+                (!power_of_two || std::has_single_bit(static_cast<uint64_t>(value)));
     if (!fits && !scanner_.failed()) {
-      std::string range = fmt::format("{} from 1 to {}", power_of_two ? "a power of two" : "a number", most);
+      std::string range =
+          fmt::format("{} from {} to {}", power_of_two ? "a power of two" : "a number", least, most);
       scanner_.fail(DiagnosticId::kScheduleNumber, place, of.text, range);
     }
     scanner_.expect(")");

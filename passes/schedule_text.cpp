@@ -18,8 +18,9 @@ constexpr std::pair<Placement, std::string_view> kPlacements[] = {
 };
 
 constexpr ScheduleField kFields[] = {
-    {"warps", &Schedule::warps, 32},
-    {"split", &Schedule::split, 1024},
+    {"warps", &Schedule::warps, 1, 32, true},
+    {"split", &Schedule::split, 2, 1024, true},
+    {"stages", &Schedule::stages, 2, 8, false},
 };
 
 constexpr TileFactor kFactors[kTileFactors] = {

@@ -33,7 +33,9 @@ namespace tenon::passes {
 struct ScheduleField {
   std::string_view name;
   int32_t Schedule::* member;
+  int32_t least;
   int32_t most;
+  bool power_of_two;
 };
 std::span<const ScheduleField> schedule_fields();
 
