@@ -166,7 +166,7 @@ class Checker {
       if (dim.placement != Placement::kSplit) continue;
       if (least_parts(info_) == 0)
         return of(Part::kDim, d,
-                  "{} cannot be split: a reduction or a result over it needs what another reduction gives",
+                  "{} cannot be split: too much of it would be read again",
                   name(d));
       auto rows = [&](const LoopDim& other) { return is_row(other); };
       if (std::ranges::count_if(schedule_.dims, rows) > 1)

@@ -110,10 +110,6 @@ constexpr Mistake kMistakes[] = {
      "E0824 0-19 this schedule cannot run: i stands outside of a reduction, so it is grid or fit\n"},
     {kSum, "rows: i = split",
      "E0824 6-15 this schedule cannot run: i is not reduced over, so it cannot be split or kept\n"},
-    {kSoftmax, "k = split lane(32); split(64)",
-     "E0824 0-18 this schedule cannot run: k cannot be split: a reduction or a result over it needs what "
-     "another "
-     "reduction gives\n"},
     {kSum, "i = grid; k = serial lane(32); split(64)",
      "E0824 0-40 this schedule cannot run: split(64) is for a dimension that is split\n"},
     {kSum, "k = serial lane(32) tiles(2)",
