@@ -103,7 +103,7 @@ class Joiner {
  public:
   void add(std::string_view ptx) {
     bool in_front = true;
-    renumbered_.clear();
+    number_files(ptx);
     for (size_t at = 0; at < ptx.size();) {
       size_t end = std::min(ptx.find('\n', at), ptx.size());
       take(ptx.substr(at, end - at), in_front);
@@ -138,19 +138,30 @@ class Joiner {
     }
   }
 
-  // ".file 1 NAME" or ".loc 1 LINE COLUMN", with one number a file for all modules.
-  void take_place(std::string_view line) {
-    size_t begin = line.find_first_of("0123456789");
-    size_t end = std::min(line.find_first_not_of("0123456789", begin), line.size());
-    std::string number(line.substr(begin, end - begin));
-    std::string rest(line.substr(end));
-    bool declares = line.starts_with(".file");
-    if (declares) {
+  // Gives the module's files, which stand anywhere in it, one number each for all modules.
+  void number_files(std::string_view ptx) {
+    renumbered_.clear();
+    constexpr std::string_view kFile = "\t.file\t";
+    for (size_t at = ptx.find(kFile); at != ptx.npos; at = ptx.find(kFile, at + 1)) {
+      std::string_view line = ptx.substr(at + 1, ptx.find('\n', at) - at - 1);
+      auto [number, rest] = place_of(line);
       auto [known, is_new] = files_.emplace(rest, files_.size() + 1);
       renumbered_[number] = known->second;
-      if (!is_new) return;
+      if (is_new) body_ += fmt::format("\t.file\t{}{}\n", known->second, rest);
     }
-    body_ += fmt::format("\t{}\t{}{}\n", declares ? ".file" : ".loc", renumbered_[number], rest);
+  }
+
+  // Of ".file 1 NAME" or ".loc 1 LINE COLUMN" the number and what stands behind it.
+  static std::pair<std::string, std::string> place_of(std::string_view line) {
+    size_t begin = std::min(line.find_first_of("0123456789"), line.size());
+    size_t end = std::min(line.find_first_not_of("0123456789", begin), line.size());
+    return {std::string(line.substr(begin, end - begin)), std::string(line.substr(end))};
+  }
+
+  void take_place(std::string_view line) {
+    if (line.starts_with(".file")) return;
+    auto [number, rest] = place_of(line);
+    body_ += fmt::format("\t.loc\t{}{}\n", renumbered_[number], rest);
   }
 
   std::string version_;

@@ -81,6 +81,15 @@ llvm::TargetMachine& target_machine(const Options& options) {
   return *machine;
 }
 
+// LLVM ends a module that has places with an empty section of debug information, of which ptxas wants none.
+void drop_empty_section(std::string& ptx) {
+  size_t begin = ptx.find("\t.section\t.debug_macinfo");
+  if (begin == std::string::npos) return;
+  size_t end = ptx.find('}', begin);
+  TENON_CHECK(end != std::string::npos, "a section of debug information has no end");
+  ptx.erase(begin, ptx.find('\n', end) - begin);
+}
+
 struct DiagnosticSink : llvm::DiagnosticHandler {
   bool handleDiagnostics(const llvm::DiagnosticInfo& info) override {
     if (info.getSeverity() != llvm::DS_Error) return true;
@@ -146,6 +155,7 @@ class Session {
     TENON_CHECK(!refused, "LLVM cannot write assembly for NVPTX");
     passes.run(*module_);
     compiled_.ptx = text.str().str();
+    if (options_.line_info != nullptr) drop_empty_section(compiled_.ptx);
     return std::move(compiled_);
   }
 
