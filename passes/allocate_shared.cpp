@@ -1,9 +1,10 @@
-// Needs: vector widths.
-// Gives: every shared buffer a swizzle and a place, and the module the size of its shared memory.
-// Why here: a swizzle depends on all accesses to a buffer with their widths and layouts.
+// Needs: vector widths, and all dimensions of buffers.
+// Gives: every shared buffer its strides, a swizzle and a place, and the module the size of its shared
+// memory. Why here: strides and swizzle depend on all accesses to a buffer with their widths and layouts.
 //
-// The swizzle is searched for: among the few that keep the widest vector whole, the one with which the
-// accesses of a warp, counted bank by bank, need the fewest passes.
+// Where accesses conflict, rows become longer by one vector, if that leaves no conflict. Else the swizzle is
+// searched for: among the few that keep the widest vector whole, the one with which the accesses of a warp,
+// counted bank by bank, need the fewest passes.
 #include <algorithm>
 #include <bit>
 #include <utility>

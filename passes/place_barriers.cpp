@@ -1,12 +1,14 @@
-// Needs: tile IR with accesses to shared buffers.
+// Needs: tile IR with accesses to shared buffers, asynchronous copies among them.
 // Gives: a barrier before every access that could meet another thread's earlier one: a read after a write, a
-// write
-//        after a read or a write, around loops too.
+//        write after a read or a write, around loops too. A copy writes where its thread waits for it, and
+//        must not start while others may read what was there.
 // Why here: last of the passes that move accesses.
 //
 //   store %a -> shared_0[..]    %b = load shared_0[..]
 // becomes
 //   store %a -> shared_0[..]    barrier    %b = load shared_0[..]
+//
+// That copies under way go to other places than what is read meanwhile is for lower-async to see to.
 #include <set>
 #include <utility>
 #include <vector>
