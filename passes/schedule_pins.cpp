@@ -83,6 +83,7 @@ class Pinning {
       schedule_.*schedule_fields()[field.field].member = field.value;
     for (const SchedulePins::Dim& dim : pins_.dims)
       if (auto refusal = pin(dim)) return refusal;
+    order_dims();
     if (!is_pinned(&Schedule::split) && !schedule_.splits()) schedule_.split = 1;
     settle_warps();
     for (const SchedulePins::Staged& staged : pins_.staged)
@@ -118,6 +119,27 @@ class Pinning {
     for (size_t i = 0; i < kTileFactors; ++i) to.*tile_factors()[i].of_dim = dim.factors[i];
     dim_spans_[*d] = dim.span;
     return std::nullopt;
+  }
+
+  // Lanes go to dimensions in their order: in that of the text, where it names all.
+  void order_dims() {
+    if (pins_.dims.size() != schedule_.dims.size()) return;
+    std::vector<uint32_t> place(schedule_.dims.size());
+    std::vector<LoopDim> dims;
+    for (const SchedulePins::Dim& dim : pins_.dims) {
+      uint32_t from = *find(dim.name);
+      place[from] = static_cast<uint32_t>(dims.size());
+      dims.push_back(std::move(schedule_.dims[from]));
+    }
+    schedule_.dims = std::move(dims);
+    for (StagedRead& staged : schedule_.staged) {
+      for (StagedRead::Factor& factor : staged.factors) factor.dim = place[factor.dim];
+      for (uint32_t& d : staged.buffer_order) d = place[d];
+    }
+    for (size_t d = 0; d < pins_.dims.size(); ++d) {
+      dim_names_[d] = pins_.dims[d].name.text;
+      dim_spans_[d] = pins_.dims[d].span;
+    }
   }
 
   std::optional<Refusal> pin(const SchedulePins::Staged& staged) {

@@ -12,7 +12,7 @@
 //
 // `1` is the dimension without axes of a group of scalars. A part without "step" means the only step. A
 // factor that is left out is 1; a placement, a field or a whole item that is left out is open, for a family
-// to fill.
+// to fill. Where all dimensions are named, lanes and warps go to them in the order of the text.
 #pragma once
 
 #include <array>

@@ -170,10 +170,9 @@ TEST(ScheduleText, PinsWhatItNamesAndLeavesTheRest) {
             "pinned2.wide rows: warps(2); k = fit vec(4) lane(8) repeat(2); i = grid lane(4) warp(2)\n");
   // Copies follow the tile.
   Planned wide(kMatmul, "contractions: k = serial repeat(32)");
-  EXPECT_NE(
-      wide.schedules().find("k = serial repeat(32); stage a[k, i] = k vec(4) lane(8), i lane(4) warp(8) "
-                            "repeat(4)"),
-      std::string::npos)
+  EXPECT_NE(wide.schedules().find("k = serial repeat(32); stage a[k, i] = k lane(32), i warp(8) "
+                                  "repeat(16)"),
+            std::string::npos)
       << wide.schedules();
   // The warps of a block come from a dimension that is open.
   Planned warps(kSum, "rows: k = fit lane(32); warps(2)");
