@@ -113,9 +113,7 @@ class Emitter {
   void emit_store(const ir::TileOp& op);
   bool by_value(ir::TensorId tensor) const;
   llvm::Value* global_address(const ir::TileOp& op, const ir::Layout* layout, int32_t reg);
-  llvm::Value* shared_address(const ir::TileOp& op, const ir::Layout* layout, int32_t reg);
   llvm::Value* address(const ir::TileOp& op, const ir::Layout* layout, int32_t reg);
-  llvm::Value* shared_pointer(int64_t offset);
   // True in the one thread of those with copies that acts for all; null where there are no copies.
   llvm::Value* first_copy(const ir::Layout* layout);
   Registers load_vector(const ir::TileOp& op, llvm::Value* pointer, int32_t width);
@@ -131,6 +129,12 @@ class Emitter {
   // it may compute nothing that is kept.
   void branch_around(llvm::Value* condition, const std::function<void()>& then);
   void in_scope(llvm::Value* condition, const std::function<void()>& then);
+
+  // ---- shared_address.cpp ----
+  llvm::Value* shared_pointer(int64_t offset);
+  // Takes those terms out that are constants in this iteration of an unrolled loop, and gives their sum.
+  int64_t take_known_terms(std::vector<ir::Monomial>& terms) const;
+  llvm::Value* shared_address(const ir::TileOp& op, const ir::Layout* layout, int32_t reg);
 
   // ---- elementwise.cpp, casts.cpp ----
   void emit_elementwise(const ir::TileOp& op);

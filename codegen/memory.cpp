@@ -13,9 +13,8 @@ using ir::TileType;
 
 namespace {
 
-// LLVM address spaces of NVPTX.
+// LLVM address space.
 constexpr unsigned kGlobal = 1;
-constexpr unsigned kShared = 3;
 
 bool is_true(llvm::Value* mask) {
   auto* constant = llvm::dyn_cast_or_null<llvm::ConstantInt>(mask);
@@ -23,18 +22,6 @@ bool is_true(llvm::Value* mask) {
 }
 
 }  // namespace
-
-llvm::Value* Emitter::shared_pointer(int64_t offset) {
-  constexpr const char* kName = "tenon_shared";
-  llvm::GlobalVariable* memory = llvm_module_.getNamedGlobal(kName);
-  if (memory == nullptr) {
-    memory = new llvm::GlobalVariable(llvm_module_, llvm::ArrayType::get(b_.getInt8Ty(), 0), false,
-                                      llvm::GlobalValue::ExternalLinkage, nullptr, kName, nullptr,
-                                      llvm::GlobalValue::NotThreadLocal, kShared);
-    memory->setAlignment(llvm::Align(128));
-  }
-  return b_.CreateConstGEP1_64(b_.getInt8Ty(), memory, offset);
-}
 
 // base + uniform + thread part + register part: the first two are shared by all registers, the last is an
 // immediate wherever the step is a constant.
@@ -71,103 +58,6 @@ llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout,
   }
   if (own.constant != 0) pointer = move(pointer, b_.getInt64(own.constant * bytes));
   return pointer;
-}
-
-llvm::Value* Emitter::shared_address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
-  const ir::Buffer& buffer = module_.buffers[op.buffer];
-  IndexId offset = module_.index.constant(0);
-  for (size_t i = 0; i < op.subscripts.size(); ++i)
-    offset = module_.index.add(offset, module_.index.scale(op.subscripts[i], buffer.strides[i]));
-  int64_t bytes = byte_size(buffer.element);
-  llvm::Type* i32 = b_.getInt32Ty();
-  Split parts = split(offset);
-  TENON_CHECK(parts.other.empty(), "a shared buffer is indexed by more than tile axes and loop counters");
-  // Unrolled loop counters are constants of this iteration.
-  int64_t constant = 0;
-  std::vector<ir::Monomial> uniform;
-  for (const ir::Monomial& term : parts.uniform) {
-    int64_t product = term.coefficient;
-    bool known = true;
-    for (IndexId factor : term.factors) {
-      const ir::IndexNode& node = module_.index[factor];
-      auto value = node.kind == ir::IndexKind::kAxis
-                       ? llvm::dyn_cast<llvm::ConstantInt>(axis_values_.at(ir::AxisId(node.reference)))
-                       : nullptr;
-      known = known && value != nullptr;
-      if (known) product *= value->getSExtValue();
-    }
-    if (known) {
-      constant += product;
-    } else {
-      uniform.push_back(term);
-    }
-  }
-  constant += register_part(parts, layout, reg).constant;
-
-  auto swizzle = [&](int64_t at) {
-    int64_t mask = (int64_t{1} << buffer.swizzle_bits) - 1;
-    return at ^ ((at >> buffer.swizzle_from & mask) << buffer.swizzle_to);
-  };
-  // The bits of the offset that threads feed, and whether no two contributions meet in one bit.
-  int64_t thread_bits = 0;
-  int64_t swizzled_bits = 0;
-  bool disjoint = true;
-  auto contribute = [&](int64_t by) {
-    disjoint = disjoint && (thread_bits & by) == 0;
-    thread_bits |= by;
-    swizzled_bits |= swizzle(by);
-  };
-  for (const auto& [axis, coefficient] : parts.linear) {
-    for (unsigned bit = 0; bit < ir::kLaneBits; ++bit)
-      contribute(layout->lane_basis(bit, axis) * coefficient.coefficient);
-    for (unsigned bit = 0; (1 << bit) < layout->warp_count(); ++bit)
-      contribute(layout->warp_basis(bit, axis) * coefficient.coefficient);
-  }
-  // A uniform part that moves by whole periods of the swizzle, such as the slice of a ring, stays outside of
-  // it.
-  int64_t period = int64_t{1} << (buffer.swizzle_from + buffer.swizzle_bits);
-  bool apart = std::all_of(uniform.begin(), uniform.end(),
-                           [&](const ir::Monomial& term) { return term.coefficient % period == 0; });
-  // Whether the address is the sum of a uniform part, one that all registers share, and one of its own.
-  bool plain = buffer.swizzle_bits == 0;
-  bool separable = apart && (plain || (disjoint && (thread_bits & constant) == 0));
-
-  auto swizzled_value = [&](llvm::Value* at) {
-    if (buffer.swizzle_bits == 0) return at;
-    llvm::Value* field = b_.CreateAnd(b_.CreateLShr(at, buffer.swizzle_from), (1 << buffer.swizzle_bits) - 1);
-    return b_.CreateXor(at, b_.CreateShl(field, buffer.swizzle_to));
-  };
-  if (separable) {
-    // Buffers differ in swizzles and in widths.
-    std::tuple key{offset, layout, kThreadOffset - static_cast<int32_t>(op.buffer.index())};
-    llvm::Value* thread = find_part(key);
-    if (thread == nullptr) {
-      thread = emit_linear(parts, layout, i32);
-      if (thread == nullptr) thread = b_.getInt32(0);
-      thread = b_.CreateMul(swizzled_value(thread), b_.getInt32(bytes));
-      scopes_.back().parts[key] = thread;
-    }
-    int64_t own = swizzle(constant);
-    llvm::Value* pointer = shared_pointer(buffer.offset);
-    if (!uniform.empty()) {
-      llvm::Value* start = to_type(emit_index(module_.index.from_terms(uniform), nullptr, 0), i32);
-      pointer = b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateMul(start, b_.getInt32(bytes)));
-    }
-    if (plain || (own & swizzled_bits) == 0) {
-      pointer = b_.CreateGEP(b_.getInt8Ty(), pointer, thread);
-      return own == 0 ? pointer : b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, own * bytes);
-    }
-    // Bits that both feed: those by exclusive or, the rest as an immediate.
-    int64_t both = own & swizzled_bits;
-    pointer = b_.CreateGEP(b_.getInt8Ty(), pointer, b_.CreateXor(thread, b_.getInt32(both * bytes)));
-    return own == both ? pointer : b_.CreateConstGEP1_64(b_.getInt8Ty(), pointer, (own ^ both) * bytes);
-  }
-  llvm::Value* at = emit_linear(parts, layout, i32);
-  if (at == nullptr) at = b_.getInt32(0);
-  if (!uniform.empty()) at = b_.CreateAdd(at, emit_uniform(uniform, i32));
-  at = b_.CreateAdd(at, b_.getInt32(constant));
-  return b_.CreateGEP(b_.getInt8Ty(), shared_pointer(buffer.offset),
-                      b_.CreateMul(swizzled_value(at), b_.getInt32(bytes)));
 }
 
 llvm::Value* Emitter::address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
