@@ -4,6 +4,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
 #include <utility>
 
 namespace tenon {
@@ -12,9 +15,12 @@ namespace {
 thread_local const DoingScope* innermost = nullptr;
 thread_local bool failing = false;
 
-// Writes `text` next to the caller's temporary files; returns the path, empty where that failed.
+// Writes `text` into the folder of temporary files; returns the path, empty where that failed.
 std::string write_reproducer(const std::string& text) {
-  std::string path = "/tmp/tenon-reproducer-XXXXXX";
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  if (error) return {};
+  std::string path = folder / "tenon-reproducer-XXXXXX";
   int fd = mkstemp(path.data());
   if (fd < 0) return {};
   FILE* file = fdopen(fd, "w");
