@@ -99,7 +99,7 @@ class Inliner {
       if (!is_result && kept.empty()) return remove_op(op);
       if (!kept.empty()) {
         std::string text =
-            fmt::format("{} is not inlined: {}", kernel_.tensors[op.outputs[0].tensor].name, kept);
+            fmt::format("{} is computed once: {}", kernel_.tensors[op.outputs[0].tensor].name, kept);
         context_.remark("inline", op.spans.empty() ? Span() : op.spans[0], std::move(text));
       }
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,10 +44,11 @@ std::string resources_text(const EntryResources& resources) {
 }
 
 void print_variant(const runtime::Program& program, const runtime::Variant& variant,
-                   const Resources& resources) {
+                   const std::optional<std::string>& moved, const Resources& resources) {
   fmt::print("    variant {}\n", variant.name);
   fmt::print("      guard     {}\n", runtime::to_text(variant.guard, program));
   fmt::print("      schedule  {}\n", variant.schedule);
+  if (moved) fmt::print("      memory    {}\n", *moved);
   for (const std::string& remark : variant.remarks) fmt::print("      note      {}\n", remark);
   for (const runtime::WorkspaceBuffer& buffer : variant.code->workspace)
     fmt::print("      workspace {}: {} bytes\n", buffer.name, size_text(program, buffer.bytes));
@@ -63,12 +65,16 @@ void print_step(const api::CompiledKernel& compiled, const runtime::Program& pro
   const ir::Kernel& kernel = compiled.kernel();
   const runtime::Step& step = program.steps[index];
   fmt::print("  step {} {}\n", index, step.name);
-  const ir::Group& group = kernel.groups[compiled.plan().steps[index].group];
+  const passes::StepPlan& plan = compiled.plan().steps[index];
+  const ir::Group& group = kernel.groups[plan.group];
   std::vector<std::string> names = defined_names(kernel, group);
   fmt::print("    computes {}{}\n", fmt::join(names, ", "), names.size() > 1 ? " in one pass" : "");
   fmt::print("    memory   {}\n", traffic_text(kernel, group));
   for (const std::string& remark : step.remarks) fmt::print("    note     {}\n", remark);
-  for (const runtime::Variant& variant : step.variants) print_variant(program, variant, resources);
+  for (size_t i = 0; i < step.variants.size(); ++i) {
+    ir::TileModule nest = passes::build_variant(kernel, plan, plan.variants[i]);
+    print_variant(program, step.variants[i], moved_text(kernel, group, std::move(nest)), resources);
+  }
 }
 
 // Registers and spills of every entry, where ptxas is at hand; a failure of it is told and is none of ours.

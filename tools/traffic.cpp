@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
+
+#include "passes/analysis/access.h"
+#include "passes/analysis/moved_bytes.h"
 
 namespace tenon::tools {
 namespace {
@@ -19,14 +24,15 @@ void add_once(std::vector<ir::TensorId>& tensors, std::set<ir::TensorId>& seen, 
   if (seen.insert(id).second) tensors.push_back(id);
 }
 
-// What `ops` read and do not define, and what they define that is a result or in `used_elsewhere`.
+// What `ops` read from memory and do not define, and what they define that is a result or in
+// `used_elsewhere`.
 Traffic traffic_of(const ir::Kernel& kernel, const std::vector<ir::TensorOpId>& ops,
                    const std::set<ir::TensorId>& used_elsewhere) {
   std::set<ir::TensorId> defined;
   for (ir::TensorOpId id : ops)
     for (const ir::OpOutput& output : kernel.ops[id].outputs) defined.insert(output.tensor);
   Traffic traffic;
-  std::set<ir::TensorId> seen;
+  std::set<ir::TensorId> seen = passes::tensors_by_value(kernel);
   for (ir::TensorOpId id : ops) {
     for (const ir::Instruction& instruction : kernel.ops[id].body)
       if (instruction.op == ir::Opcode::kRead && !defined.contains(instruction.tensor))
@@ -39,10 +45,13 @@ Traffic traffic_of(const ir::Kernel& kernel, const std::vector<ir::TensorOpId>& 
   return traffic;
 }
 
-std::string bytes_text(ir::Kernel& kernel, ir::TensorId id) {
+ir::IndexId bytes_of(ir::Kernel& kernel, ir::TensorId id) {
   const ir::Tensor& tensor = kernel.tensors[id];
-  ir::IndexId bytes = kernel.index.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element));
-  return fmt::format("{} ({} bytes)", tensor.name, ir::size_text(kernel, bytes));
+  return kernel.index.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element));
+}
+
+std::string bytes_text(ir::Kernel& kernel, ir::TensorId id) {
+  return fmt::format("{} ({} bytes)", kernel.tensors[id].name, ir::size_text(kernel, bytes_of(kernel, id)));
 }
 
 std::string list_text(ir::Kernel& kernel, const std::vector<ir::TensorId>& tensors) {
@@ -70,6 +79,25 @@ std::set<ir::TensorId> read_elsewhere(const ir::Kernel& kernel, const ir::Group&
   return read;
 }
 
+Traffic traffic_of(const ir::Kernel& kernel, const ir::Group& group) {
+  return traffic_of(kernel, group.ops, read_elsewhere(kernel, group));
+}
+
+// ", 1.50 times the least" where both are numbers or the same; else nothing. What is read in part only may be
+// less than the tensors hold, and is not compared.
+std::string ratio_text(ir::Kernel& kernel, const Traffic& least, const passes::MovedBytes& moved) {
+  ir::IndexId all = kernel.index.add(moved.read, moved.written);
+  ir::IndexId bound = kernel.index.constant(0);
+  for (const auto& tensors : {least.read, least.written})
+    for (ir::TensorId id : tensors) bound = kernel.index.add(bound, bytes_of(kernel, id));
+  if (all == bound) return ", the least";
+  std::optional<int64_t> bytes = kernel.index.as_constant(all);
+  std::optional<int64_t> least_bytes = kernel.index.as_constant(bound);
+  if (!bytes || !least_bytes || *least_bytes <= 0 || *bytes < *least_bytes) return "";
+  return fmt::format(", {:.2f} times the least",
+                     static_cast<double>(*bytes) / static_cast<double>(*least_bytes));
+}
+
 }  // namespace
 
 std::vector<std::string> defined_names(const ir::Kernel& kernel, const ir::Group& group) {
@@ -81,7 +109,19 @@ std::vector<std::string> defined_names(const ir::Kernel& kernel, const ir::Group
 }
 
 std::string traffic_text(const ir::Kernel& kernel, const ir::Group& group) {
-  return text_of(kernel, traffic_of(kernel, group.ops, read_elsewhere(kernel, group)));
+  return text_of(kernel, traffic_of(kernel, group));
+}
+
+std::optional<std::string> moved_text(const ir::Kernel& kernel, const ir::Group& group,
+                                      ir::TileModule module) {
+  std::optional<passes::MovedBytes> moved = passes::moved_bytes(kernel, group, module);
+  if (!moved) return std::nullopt;
+  // The module's expressions are over the symbols of the kernel.
+  ir::Kernel scratch = kernel;
+  scratch.index = std::move(module.index);
+  std::string ratio = ratio_text(scratch, traffic_of(kernel, group), *moved);
+  return fmt::format("reads {} bytes, writes {} bytes{}", ir::size_text(scratch, moved->read),
+                     ir::size_text(scratch, moved->written), ratio);
 }
 
 std::string least_traffic_text(const ir::Kernel& kernel) {

@@ -99,7 +99,7 @@ TEST(Inline, WhatTheGroupHasInRegistersStays) {
   Passed passed(kSoftmax, "inline");
   EXPECT_EQ(4u, passed.op_count());
   ASSERT_EQ(1u, passed.run.context.remarks.size());
-  EXPECT_EQ("e is not inlined: 2 operations over the same elements share its value",
+  EXPECT_EQ("e is computed once: 2 operations over the same elements share its value",
             passed.run.context.remarks[0].text);
   EXPECT_EQ("inline", passed.run.context.remarks[0].pass);
 }
