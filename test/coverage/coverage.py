@@ -28,7 +28,9 @@ def main(root):
         for passes in re.findall(r"--passes=([a-z,-]+)", text):
             flags.update(passes.split(","))
     # A place stands before or behind a code that a test expects.
-    codes = {code for text in texts for code in re.findall(r"\bE\d{4}(?= \d+:\d+)|(?<=\d )E\d{4}\b|(?<=\d: error\[)E\d{4}\b", text)}
+    place_behind = r"\b[EW]\d{4}(?= \d+:\d+)"
+    place_before = r"(?<=\d )[EW]\d{4}\b|(?<=\d: error\[)E\d{4}\b|(?<=\d: warning\[)W\d{4}\b"
+    codes = {code for text in texts for code in re.findall(f"{place_behind}|{place_before}", text)}
     missing = [f"no test runs --passes={flag}"
                for macro in ("TENON_TENSOR_PASS", "TENON_NEST_PASS", "TENON_TILE_PASS")
                for flag in column(root, "passes/passes.def", macro, 2) if flag not in flags]

@@ -127,7 +127,7 @@ constexpr Case kCases[] = {
     {"ShapeMismatch",
      "fn f(a: f32[N], b: f32[N + 1]) -> (c: f32[N]) { c[i] = a[i] + b[i] }\n"
      "kernel k(x: f32[N]) -> (y: f32[N]) { y = f(x, x) }",
-     "E0331 2:47 a dimension of `b` is 1 + N, but N is given\n"},
+     "E0331 2:47 a dimension of `b` is N + 1, but N is given\n"},
     {"ResultCount",
      "fn f(a: f32[N]) -> (b: f32[N], c: f32[N]) { b[i] = a[i] c[i] = a[i] }\n"
      "kernel k(x: f32[N]) -> (y: f32[N]) { y = f(x) }",
