@@ -21,26 +21,13 @@ std::string chain(int statements) {
   return source + fmt::format("  y[i] = v{}[i]\n}}\n", statements - 1);
 }
 
-// From text to the PTX that a launch takes.
-Result<size_t> compile_chain(const std::string& source) {
-  const Sizes sizes = {{"N", 1 << 20}};
-  TENON_TRY_ASSIGN(CompiledSource compiled, compile_source(source, {}));
-  TENON_TRY_ASSIGN(std::vector<uint32_t> variants, selected_variants(compiled.program(), sizes));
-  size_t bytes = 0;
-  for (uint32_t step = 0; step < variants.size(); ++step) {
-    TENON_TRY_ASSIGN(runtime::LoweredVariant code, compiled.kernel->lower(step, variants[step]));
-    bytes += code.ptx.size();
-  }
-  return bytes;
-}
-
 int run() {
   Table table({"statements", "CPU ms", "over the one before", "PTX bytes"});
   double before = 0;
   for (int statements : {1250, 2500, 5000, 10'000, 20'000}) {
     std::string source = chain(statements);
     Result<size_t> bytes = 0;
-    double time = least_cpu_ms(kRuns, [&] { bytes = compile_chain(source); });
+    double time = least_cpu_ms(kRuns, [&] { bytes = compile_for_launch(source, {}, {{"N", 1 << 20}}); });
     if (!bytes) {
       fmt::print(stderr, "{}\n", bytes.error().message);
       return 1;

@@ -23,18 +23,6 @@ namespace {
 constexpr int kRuns = 20;
 constexpr int kProcessRuns = 20;
 
-// Compiles what a launch of `sizes` takes, every step of it. Gives the bytes of PTX.
-Result<size_t> compile_kernel(const std::string& source, const Sizes& fixed, const Sizes& sizes) {
-  TENON_TRY_ASSIGN(CompiledSource compiled, compile_source(source, fixed));
-  TENON_TRY_ASSIGN(std::vector<uint32_t> variants, selected_variants(compiled.program(), sizes));
-  size_t bytes = 0;
-  for (uint32_t step = 0; step < variants.size(); ++step) {
-    TENON_TRY_ASSIGN(runtime::LoweredVariant code, compiled.kernel->lower(step, variants[step]));
-    bytes += code.ptx.size();
-  }
-  return bytes;
-}
-
 struct Times {
   double symbolic = std::numeric_limits<double>::infinity();
   double fixed = std::numeric_limits<double>::infinity();
@@ -60,8 +48,9 @@ Result<Times> measure(const Workload& workload, const Result<Nvrtc>& nvrtc) {
   Times times;
   if (nvrtc) times.peer = std::numeric_limits<double>::infinity();
   for (int run = 0; run <= kRuns; ++run) {
-    TENON_TRY(time_once(times.symbolic, [&] { return compile_kernel(source, {}, workload.sizes); }));
-    TENON_TRY(time_once(times.fixed, [&] { return compile_kernel(source, workload.sizes, workload.sizes); }));
+    TENON_TRY(time_once(times.symbolic, [&] { return compile_for_launch(source, {}, workload.sizes); }));
+    TENON_TRY(
+        time_once(times.fixed, [&] { return compile_for_launch(source, workload.sizes, workload.sizes); }));
     if (!nvrtc) continue;
     TENON_TRY(time_once(times.peer, [&] { return nvrtc->compile(peer, workload.peer_defines()); }));
   }

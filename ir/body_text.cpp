@@ -136,6 +136,18 @@ Constant ConstantText::as(ElementType type, TextScanner& scanner) const {
   return constant;
 }
 
+Symbol parse_symbol(TextScanner& scanner, const Token& name) {
+  Symbol symbol;
+  symbol.name = name.text;
+  symbol.span = name.span;
+  if (scanner.accept(":")) {
+    scanner.expect("scalar");
+    symbol.kind = Symbol::Kind::kScalar;
+  }
+  if (scanner.accept("=")) symbol.fixed = scanner.expect_integer("the value of a symbol");
+  return symbol;
+}
+
 ElementType parse_element_type(TextScanner& scanner) {
   auto type = scanner.at(Token::Kind::kWord) ? element_type_by_name(scanner.peek().text) : std::nullopt;
   if (type) {

@@ -17,6 +17,7 @@
 
 #include "ir/body.h"
 #include "ir/index_text.h"
+#include "ir/tensor.h"
 #include "ir/text_scanner.h"
 
 namespace tenon::ir {
@@ -39,6 +40,9 @@ class ConstantText {
 
 // Reports what is no element type.
 ElementType parse_element_type(TextScanner& scanner);
+
+// What may stand behind the name of a symbol: `: scalar`, and `= 64` for a fixed value.
+Symbol parse_symbol(TextScanner& scanner, const Token& name);
 
 struct BodyPrinter {
   const IndexPool& index;

@@ -75,15 +75,7 @@ class KernelParser {
 
   void symbol() {
     Token name = scanner_.expect(Token::Kind::kWord, "a symbol");
-    Symbol symbol;
-    symbol.name = name.text;
-    symbol.span = name.span;
-    if (scanner_.accept(":")) {
-      scanner_.expect("scalar");
-      symbol.kind = Symbol::Kind::kScalar;
-    }
-    if (scanner_.accept("=")) symbol.fixed = scanner_.expect_integer("the value of a symbol");
-    SymbolId id = kernel_.symbols.add(std::move(symbol));
+    SymbolId id = kernel_.symbols.add(parse_symbol(scanner_, name));
     define(symbols_, name, id.index(), kernel_.symbols, "");
   }
 

@@ -44,15 +44,8 @@ void TileDeclarations::define(Map& map, const Token& name, uint32_t id, std::str
 
 void TileDeclarations::symbol() {
   Token name = scanner_.expect(Token::Kind::kWord, "a symbol");
-  Symbol symbol;
-  symbol.name = name.text;
-  symbol.span = name.span;
-  if (scanner_.accept(":")) {
-    scanner_.expect("scalar");
-    symbol.kind = Symbol::Kind::kScalar;
-  }
-  if (scanner_.accept("=")) symbol.fixed = scanner_.expect_integer("the value of a symbol");
-  define(words_, name, module_.index.symbol(module_.symbols.add(std::move(symbol))).index(), "");
+  SymbolId id = module_.symbols.add(parse_symbol(scanner_, name));
+  define(words_, name, module_.index.symbol(id).index(), "");
 }
 
 bool TileDeclarations::declaration() {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "passes/analysis/access.h"
+#include "passes/families/family.h"
 #include "support/check.h"
 
 namespace tenon::passes {
@@ -25,12 +26,6 @@ const LoopDim& split_dim(const Schedule& schedule) {
                             [](const LoopDim& dim) { return dim.placement == Placement::kSplit; });
   TENON_CHECK(split != schedule.dims.end(), "a schedule that splits nothing");
   return *split;
-}
-
-IndexId flat_extent(ir::Kernel& kernel, const LoopDim& dim) {
-  IndexId extent = kernel.index.constant(1);
-  for (AxisId axis : dim.axes) extent = kernel.index.mul(extent, kernel.axes[axis].extent);
-  return extent;
 }
 
 // Where lanes hold results, neighbours in memory are results of one part; where they hold a reduction, a
@@ -307,7 +302,7 @@ IndexId grid_blocks(ir::Kernel& kernel, const Schedule& schedule) {
   IndexId blocks = pool.constant(1);
   for (const LoopDim& dim : schedule.dims)
     if (dim.placement == Placement::kGrid)
-      blocks = pool.mul(blocks, pool.ceil_div(flat_extent(kernel, dim), dim.tile()));
+      blocks = pool.mul(blocks, pool.ceil_div(extent_of(kernel, dim.axes), dim.tile()));
   return blocks;
 }
 
@@ -316,7 +311,7 @@ IndexId part_count(ir::Kernel& kernel, const Schedule& schedule) {
   const LoopDim& dim = split_dim(schedule);
   IndexId blocks = pool.max(pool.constant(1), grid_blocks(kernel, schedule));
   IndexId wanted = pool.floor_div(pool.constant(schedule.split), blocks);
-  IndexId most = pool.ceil_div(flat_extent(kernel, dim), dim.tile() * dim.tiles);
+  IndexId most = pool.ceil_div(extent_of(kernel, dim.axes), dim.tile() * dim.tiles);
   return pool.max(pool.constant(1), pool.min(wanted, most));
 }
 

@@ -89,4 +89,15 @@ Result<std::vector<uint32_t>> selected_variants(const runtime::Program& program,
   return variants;
 }
 
+Result<size_t> compile_for_launch(const std::string& source, const Sizes& fixed, const Sizes& sizes) {
+  TENON_TRY_ASSIGN(CompiledSource compiled, compile_source(source, fixed));
+  TENON_TRY_ASSIGN(std::vector<uint32_t> variants, selected_variants(compiled.program(), sizes));
+  size_t bytes = 0;
+  for (uint32_t step = 0; step < variants.size(); ++step) {
+    TENON_TRY_ASSIGN(runtime::LoweredVariant code, compiled.kernel->lower(step, variants[step]));
+    bytes += code.ptx.size();
+  }
+  return bytes;
+}
+
 }  // namespace tenon::bench

@@ -31,6 +31,9 @@ Result<CompiledSource> compile_source(const std::string& source, const Sizes& fi
 // `sizes` does not name is 1.
 Result<std::vector<uint32_t>> selected_variants(const runtime::Program& program, const Sizes& sizes);
 
+// From text to the PTX that a launch of `sizes` takes, every step of it; gives its bytes.
+Result<size_t> compile_for_launch(const std::string& source, const Sizes& fixed, const Sizes& sizes);
+
 // The shape of each parameter.
 Result<std::vector<std::vector<int64_t>>> parameter_shapes(const runtime::Program& program,
                                                            const Sizes& sizes);
