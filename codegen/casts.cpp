@@ -12,6 +12,20 @@ constexpr int64_t kIndexBound = int64_t{1} << 47;
 
 bool is_f8(ElementType type) { return type == ElementType::kF8E4M3 || type == ElementType::kF8E5M2; }
 
+// A signed integer before it was widened: a conversion from fewer bits gives the same and costs less.
+llvm::Value* before_extension(llvm::Value* value) {
+  auto* extension = llvm::dyn_cast<llvm::SExtInst>(value);
+  return extension != nullptr ? extension->getOperand(0) : value;
+}
+
+// The instruction that truncates f32 or f64 to an integer of 32 or 64 bits.
+llvm::Intrinsic::ID conversion(bool from_f64, bool to_64, bool with_sign) {
+  if (from_f64 && to_64) return with_sign ? llvm::Intrinsic::nvvm_d2ll_rz : llvm::Intrinsic::nvvm_d2ull_rz;
+  if (from_f64) return with_sign ? llvm::Intrinsic::nvvm_d2i_rz : llvm::Intrinsic::nvvm_d2ui_rz;
+  if (to_64) return with_sign ? llvm::Intrinsic::nvvm_f2ll_rz : llvm::Intrinsic::nvvm_f2ull_rz;
+  return with_sign ? llvm::Intrinsic::nvvm_f2i_rz : llvm::Intrinsic::nvvm_f2ui_rz;
+}
+
 }  // namespace
 
 llvm::Value* Emitter::emit_cast(llvm::Value* value, ElementType from, ElementType to) {
@@ -30,17 +44,15 @@ llvm::Value* Emitter::emit_cast(llvm::Value* value, ElementType from, ElementTyp
     if (to == ElementType::kBF16 || is_f8(to))
       return float_to_float(integer_to_odd(value, from), ElementType::kF32, to);
     bool with_sign = is_signed(from) && from != ElementType::kBool;
-    return with_sign ? b_.CreateSIToFP(value, type_of(to)) : b_.CreateUIToFP(value, type_of(to));
+    return with_sign ? b_.CreateSIToFP(before_extension(value), type_of(to))
+                     : b_.CreateUIToFP(value, type_of(to));
   }
   llvm::Type* type = type_of(to);
   bool with_sign = is_signed(from);
   llvm::Value* result = with_sign ? b_.CreateSExtOrTrunc(value, type) : b_.CreateZExtOrTrunc(value, type);
   if (to != ElementType::kIndex || bit_width(from) < 64) return result;
-  llvm::Value* most = b_.getInt64(kIndexBound);
-  llvm::Value* capped =
-      b_.CreateBinaryIntrinsic(with_sign ? llvm::Intrinsic::smin : llvm::Intrinsic::umin, result, most);
-  return with_sign ? b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, capped, b_.getInt64(-kIndexBound))
-                   : capped;
+  if (with_sign) return clamp(result, -kIndexBound, kIndexBound);
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, result, b_.getInt64(kIndexBound));
 }
 
 llvm::Value* Emitter::float_to_float(llvm::Value* value, ElementType from, ElementType to) {
@@ -83,37 +95,32 @@ llvm::Value* Emitter::integer_to_odd(llvm::Value* value, ElementType from) {
   return b_.CreateBitCast(b_.CreateOr(bits, b_.CreateZExt(lost, b_.getInt32Ty())), f32);
 }
 
+// Truncation saturates to the type, NaN gives 0. So do the device's conversions, but for NaN where the source
+// has 64 bits or the result has: there the highest bit alone is set. (PTX ISA, cvt.)
 llvm::Value* Emitter::float_to_integer(llvm::Value* value, ElementType from, ElementType to) {
-  if (is_f8(from)) {
-    value = float_to_float(value, from, ElementType::kF32);
-    from = ElementType::kF32;
-  }
-  if (bit_width(from) < 32) value = b_.CreateFPExt(value, b_.getFloatTy());
-  // Truncation saturates to the type, NaN gives 0. The hardware does so for 32-bit results; others by bounds.
+  if (is_f8(from)) value = float_to_float(value, from, ElementType::kF32);
+  if (bit_width(from) == 16) value = b_.CreateFPExt(value, b_.getFloatTy());
   bool with_sign = is_signed(to);
-  unsigned width = to == ElementType::kIndex ? 48 : bit_width(to);
-  llvm::Value* nan = b_.CreateFCmpUNO(value, value);
-  llvm::Type* type = value->getType();
-  double upper = with_sign ? static_cast<double>(uint64_t{1} << (width - 1))
-                           : (width == 64 ? 0x1p64 : static_cast<double>(uint64_t{1} << width));
-  llvm::Value* above = b_.CreateFCmpOGE(value, llvm::ConstantFP::get(type, upper));
-  llvm::Value* below = b_.CreateFCmpOLT(value, llvm::ConstantFP::get(type, with_sign ? -upper : 0.0));
-  llvm::Value* outside = b_.CreateOr(nan, b_.CreateOr(above, below));
-  llvm::Value* safe = b_.CreateSelect(outside, llvm::ConstantFP::getZero(type), value);
-  llvm::Type* integer = type_of(to);
-  llvm::Type* wide = bit_width(to) < 32 ? b_.getInt32Ty() : integer;
-  llvm::Value* result = with_sign ? b_.CreateFPToSI(safe, wide) : b_.CreateFPToUI(safe, wide);
-  result = b_.CreateTrunc(result, integer);
-  llvm::APInt most =
-      with_sign ? llvm::APInt::getSignedMaxValue(bit_width(to)) : llvm::APInt::getMaxValue(bit_width(to));
-  llvm::APInt least =
-      with_sign ? llvm::APInt::getSignedMinValue(bit_width(to)) : llvm::APInt(bit_width(to), 0);
-  if (to == ElementType::kIndex) {
-    most = llvm::APInt(64, kIndexBound);
-    least = llvm::APInt(64, static_cast<uint64_t>(-kIndexBound));
+  bool wide = bit_width(to) == 64;
+  llvm::Value* result = intrinsic(conversion(from == ElementType::kF64, wide, with_sign), {value});
+  if (from == ElementType::kF64 || wide) {
+    llvm::Value* nan = b_.CreateFCmpUNO(value, value);
+    result = b_.CreateSelect(nan, llvm::ConstantInt::get(result->getType(), 0), result);
   }
-  result = b_.CreateSelect(above, llvm::ConstantInt::get(context_, most), result);
-  return b_.CreateSelect(below, llvm::ConstantInt::get(context_, least), result);
+  if (to == ElementType::kIndex) return clamp(result, -kIndexBound, kIndexBound);
+  if (bit_width(to) >= 32) return result;
+  int64_t most = (int64_t{1} << (bit_width(to) - (with_sign ? 1 : 0))) - 1;
+  result = with_sign ? clamp(result, -most - 1, most)
+                     : b_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, result, b_.getInt32(most));
+  return b_.CreateTrunc(result, type_of(to));
+}
+
+// A signed value, no less than `least` and no more than `most`.
+llvm::Value* Emitter::clamp(llvm::Value* value, int64_t least, int64_t most) {
+  llvm::Type* type = value->getType();
+  llvm::Value* capped =
+      b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value, llvm::ConstantInt::getSigned(type, most));
+  return b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, capped, llvm::ConstantInt::getSigned(type, least));
 }
 
 // f8e5m2 is the upper byte of an f16. f8e4m3 has a bias of 7, no infinities, and one NaN of each sign.

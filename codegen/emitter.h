@@ -155,6 +155,7 @@ class Emitter {
                           llvm::Value* count);
   llvm::Value* emit_cast(llvm::Value* value, ElementType from, ElementType to);
   llvm::Value* float_to_integer(llvm::Value* value, ElementType from, ElementType to);
+  llvm::Value* clamp(llvm::Value* value, int64_t least, int64_t most);
   llvm::Value* float_to_float(llvm::Value* value, ElementType from, ElementType to);
   llvm::Value* round_to_odd(llvm::Value* value);
   llvm::Value* integer_to_odd(llvm::Value* value, ElementType from);

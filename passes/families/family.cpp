@@ -13,6 +13,9 @@ using ir::AxisId;
 using ir::IndexId;
 using ir::IndexKind;
 
+// Of the widest access.
+constexpr unsigned kAccessBytes = 16;
+
 IndexId extent_of(ir::Kernel& kernel, const std::vector<AxisId>& axes) {
   IndexId extent = kernel.index.constant(1);
   for (AxisId axis : axes) extent = kernel.index.mul(extent, kernel.axes[axis].extent);
@@ -106,28 +109,35 @@ std::vector<std::vector<AxisId>> collapsed_axes(ir::Kernel& kernel, const std::v
   return runs;
 }
 
-Vectorization vectorization(GroupInfo& info, const std::vector<AxisId>& flattened) {
+Vectorization vectorization(GroupInfo& info, const std::vector<AxisId>& flattened, int32_t most) {
   Vectorization result;
   if (flattened.empty()) return result;
   ir::Kernel& kernel = info.kernel;
-  unsigned smallest = 16;
+  unsigned smallest = kAccessBytes;
+  unsigned largest = 1;
   // Whether a vector may not go beyond the end of the last axis.
   bool crossing = false;
   std::vector<ir::TensorId> contiguous;
   for (const Access& access : info.accesses) {
     crossing = crossing || !flattened_step(kernel, flattened, access.offset);
     if (!contiguous_along(info, access.offset, flattened.back())) continue;
-    smallest = std::min(smallest, byte_size(kernel.tensors[access.tensor].element));
+    unsigned bytes = byte_size(kernel.tensors[access.tensor].element);
+    smallest = std::min(smallest, bytes);
+    largest = std::max(largest, bytes);
     if (std::find(contiguous.begin(), contiguous.end(), access.tensor) == contiguous.end())
       contiguous.push_back(access.tensor);
   }
   if (contiguous.empty()) return result;
-  result.width = std::clamp<int32_t>(16 / smallest, 1, 8);
+  // Of the widest elements a thread takes two accesses at most, so that those of a warp still lie close
+  // together.
+  result.width = static_cast<int32_t>(std::min(kAccessBytes / smallest, 2 * kAccessBytes / largest));
+  result.width = std::clamp(result.width, 1, most);
   if (result.width == 1) return result;
   IndexId extent = crossing ? kernel.axes[flattened.back()].extent : extent_of(kernel, flattened);
   result.divisible.push_back({extent, result.width});
   for (ir::TensorId tensor : contiguous) {
-    int64_t bytes = std::min<int64_t>(16, int64_t{result.width} * byte_size(kernel.tensors[tensor].element));
+    int64_t bytes =
+        std::min<int64_t>(kAccessBytes, int64_t{result.width} * byte_size(kernel.tensors[tensor].element));
     result.aligned.push_back({tensor, bytes});
   }
   return result;

@@ -81,15 +81,15 @@ bool contiguous_along(GroupInfo& info, ir::AxisId axis);
 // the results.
 bool slides(GroupInfo& info);
 
-// Vector width: how many consecutive elements along `axis`, the last of `flattened`, the accesses of the
-// group can move at once, up to 16 bytes, and what must hold for it. 1 where nothing is contiguous along the
-// axis.
+// Vector width: how many consecutive elements along the last axis of `flattened`, `most` or fewer, the
+// accesses of the group can move at once, up to 16 bytes, and what must hold for it. 1 where nothing is
+// contiguous along the axis.
 struct Vectorization {
   int32_t width = 1;
   std::vector<std::pair<ir::IndexId, int64_t>> divisible;
   std::vector<std::pair<ir::TensorId, int64_t>> aligned;
 };
-Vectorization vectorization(GroupInfo& info, const std::vector<ir::AxisId>& flattened);
+Vectorization vectorization(GroupInfo& info, const std::vector<ir::AxisId>& flattened, int32_t most = 8);
 
 // Axis collapse: `axes` in order, in runs that each of the accesses walks as one axis, so that a position
 // flattened over the run moves it by the same step everywhere.

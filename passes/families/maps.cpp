@@ -10,6 +10,8 @@ namespace {
 // Longer bodies get one element a thread: LLVM's scheduler takes time that grows with the square of a block.
 constexpr size_t kLongBody = 500;
 constexpr size_t kShortBody = 60;
+// The most elements of a vector: 16 bytes of the smallest type.
+constexpr int32_t kWidest = 16;
 
 Proposal flat_map(const GroupInfo& info, std::string name, int32_t vector, int32_t repeat) {
   Proposal proposal;
@@ -27,7 +29,7 @@ std::vector<Proposal> propose_maps(GroupInfo& info, std::vector<std::string>& re
   if (info.reduces || !info.axes.row.empty()) return {};
   std::vector<Proposal> proposals;
   int32_t repeat = info.instructions <= kShortBody ? 2 : 1;
-  Vectorization wide = vectorization(info, info.axes.parallel);
+  Vectorization wide = vectorization(info, info.axes.parallel, kWidest);
   if (wide.width > 1 && info.instructions <= kLongBody) {
     Proposal proposal = flat_map(info, "vector", wide.width, repeat);
     proposal.divisible = std::move(wide.divisible);
