@@ -49,6 +49,8 @@ struct Compiled {
   std::string ptx;
   // One a launch of the module.
   std::vector<Entry> entries;
+  // Runs of LLVM's passes that were left out because they cost time and find nothing here.
+  uint32_t skipped_passes = 0;
 };
 
 // The module has layouts, vector widths, buffer offsets and barriers. Not an Error but an internal one where

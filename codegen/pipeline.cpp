@@ -41,9 +41,17 @@ class SkipPasses : public llvm::OptPassGate {
   bool shouldRunPass(llvm::StringRef name, llvm::StringRef) const override {
     static constexpr const char* kSkipped[] = {"slsr",       "loop-reduce",   "nary-reassociate",
                                                "mergeicmps", "expand-memcmp", "consthoist"};
-    return std::none_of(std::begin(kSkipped), std::end(kSkipped),
-                        [&](const char* one) { return name == one; });
+    bool runs =
+        std::none_of(std::begin(kSkipped), std::end(kSkipped), [&](const char* one) { return name == one; });
+    if (!runs) ++skipped_;
+    return runs;
   }
+
+  uint32_t skipped() const { return skipped_; }
+
+ private:
+  // LLVM asks through a const interface.
+  mutable uint32_t skipped_ = 0;
 };
 
 const llvm::Target& nvptx() {
@@ -155,6 +163,7 @@ class Session {
     TENON_CHECK(!refused, "LLVM cannot write assembly for NVPTX");
     passes.run(*module_);
     compiled_.ptx = text.str().str();
+    compiled_.skipped_passes = gate_.skipped();
     if (options_.line_info != nullptr) drop_empty_section(compiled_.ptx);
     return std::move(compiled_);
   }
