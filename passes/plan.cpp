@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -85,12 +86,17 @@ std::optional<IndexId> magnitude(ir::Kernel& kernel, IndexId expression) {
 IndexId narrow_guard(const GroupInfo& info) {
   ir::Kernel& kernel = info.kernel;
   ir::IndexPool& pool = kernel.index;
-  std::set<IndexId> bounded;
-  auto bound = [&](IndexId expression, int64_t scale) {
-    if (auto most = magnitude(kernel, expression)) bounded.insert(pool.scale(*most, scale));
+  // Expressions, none of them negative, and the most bytes that one stands for.
+  std::map<IndexId, int64_t> bounded;
+  auto bound_most = [&](IndexId most, int64_t scale) {
+    int64_t& largest = bounded[most];
+    largest = std::max(largest, scale);
   };
-  bounded.insert(extent_of(kernel, info.axes.parallel));
-  bounded.insert(extent_of(kernel, info.axes.row));
+  auto bound = [&](IndexId expression, int64_t scale) {
+    if (auto most = magnitude(kernel, expression)) bound_most(*most, scale);
+  };
+  bound_most(extent_of(kernel, info.axes.parallel), 1);
+  bound_most(extent_of(kernel, info.axes.row), 1);
   for (ir::TensorOpId id : info.group.ops) {
     for (const ir::Instruction& instruction : kernel.ops[id].body) {
       if (instruction.index.valid()) bound(instruction.index, 1);
@@ -99,11 +105,12 @@ IndexId narrow_guard(const GroupInfo& info) {
   }
   for (const Access& access : info.accesses) {
     const ir::Tensor& tensor = kernel.tensors[access.tensor];
-    bounded.insert(pool.scale(ir::element_count(kernel, tensor.shape), byte_size(tensor.element)));
+    bound_most(ir::element_count(kernel, tensor.shape), byte_size(tensor.element));
     bound(access.offset, byte_size(tensor.element));
   }
   IndexId guard = pool.constant(1);
-  for (IndexId most : bounded) guard = pool.logical_and(guard, pool.less(most, pool.constant(kNarrowBound)));
+  for (const auto& [most, scale] : bounded)
+    guard = pool.logical_and(guard, pool.less(pool.scale(most, scale), pool.constant(kNarrowBound)));
   return guard;
 }
 
