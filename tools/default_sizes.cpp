@@ -19,6 +19,10 @@ using runtime::SymbolKind;
 constexpr std::array<int64_t, 18> kDimensions = {4, 8, 16, 32, 64, 128, 2,   1,   3,
                                                  5, 6, 12, 24, 48, 96,  256, 512, 1024};
 constexpr size_t kStarts = 4;
+// The same for more than four dimensions, whose product is to stay small too; of more than eight only the
+// first two start.
+constexpr std::array<int64_t, 18> kManyDimensions = {2,  3,  4,  5,  1,  6,   8,   12,  16,
+                                                     24, 32, 48, 64, 96, 128, 256, 512, 1024};
 constexpr std::array<int64_t, 8> kScalars = {1, 2, 3, 0, 4, 8, 16, -1};
 constexpr int64_t kMostTrials = 200'000;
 
@@ -39,6 +43,7 @@ class Search {
       values_[i] = known[i].value_or(0);
       if (known[i]) continue;
       open_.push_back(i);
+      if (!is_scalar(i)) ++dimensions_;
       // Conditions on known sizes alone are ready at 0, before anything was chosen.
       position_[i] = open_.size();
     }
@@ -78,14 +83,18 @@ class Search {
     });
   }
 
+  bool is_scalar(uint32_t symbol) const {
+    return program_.symbols[runtime::SymbolId(symbol)].kind == SymbolKind::kScalar;
+  }
+
   // The candidate number `trial` for the symbol at `position` of open_; none where they are used up.
   std::optional<int64_t> candidate(size_t position, size_t trial) const {
-    bool scalar = program_.symbols[runtime::SymbolId(open_[position])].kind == SymbolKind::kScalar;
-    std::span<const int64_t> candidates = kDimensions;
+    bool scalar = is_scalar(open_[position]);
+    std::span<const int64_t> candidates = dimensions_ > kStarts ? kManyDimensions : kDimensions;
     if (scalar) candidates = kScalars;
     if (trial == candidates.size()) return std::nullopt;
-    size_t start = scalar ? 0 : position % kStarts;
-    return candidates[(start + trial) % candidates.size()];
+    size_t starts = scalar ? 1 : dimensions_ > 2 * kStarts ? 2 : kStarts;
+    return candidates[(position % starts + trial) % candidates.size()];
   }
 
   // Backtracking: each symbol takes its candidates in turn, as long as the conditions hold that are ready by
@@ -124,6 +133,8 @@ class Search {
   std::vector<Int128> values_;
   // The symbols to choose, in order, and for each symbol its position there plus 1, or 0.
   std::vector<uint32_t> open_;
+  // How many of them are dimensions.
+  size_t dimensions_ = 0;
   std::vector<size_t> position_;
   std::vector<Condition> conditions_;
 };

@@ -60,6 +60,22 @@ TEST(DefaultSizes, SatisfyClausesAndShapes) {
   EXPECT_EQ((*complete_sizes(program(), {7, std::nullopt})), (std::vector<int64_t>{7, 3}));
 }
 
+// The elements of a tensor that has all of them as its shape.
+int64_t product_of_default_sizes(size_t dimensions) {
+  Program program;
+  program.name = "g";
+  for (size_t i = 0; i < dimensions; ++i) program.symbols.add({.name = "D" + std::to_string(i)});
+  int64_t product = 1;
+  for (int64_t size : *complete_sizes(program, KnownSizes(dimensions))) product *= size;
+  return product;
+}
+
+TEST(DefaultSizes, TheProductOfManyStaysSmall) {
+  EXPECT_EQ(product_of_default_sizes(4), 4 * 8 * 16 * 32);
+  for (size_t dimensions = 5; dimensions <= 12; ++dimensions)
+    EXPECT_LE(product_of_default_sizes(dimensions), 50'000) << dimensions;
+}
+
 TEST(DefaultSizes, WhatCannotBeIsSaid) {
   Program impossible = program();
   impossible.clauses.push_back(
