@@ -1,6 +1,7 @@
 #include "frontend/prove/search.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace tenon::prove {
 namespace {
@@ -138,19 +139,22 @@ bool Search::derive_contradiction() {
 }
 
 // Divided by what the coefficients have in common, the constant rounded down, and by factors that are not
-// negative.
+// negative. A factor whose negative is all that is left stays: it may be 0. That is the last by rank, of
+// which most is known.
 Polynomial Search::reduced(Polynomial p) {
   const int64_t content = content_without_constant(p);
   if (content > 1) {
     for (Monomial& monomial : p.monomials) monomial.coefficient = floor_divide(monomial.coefficient, content);
     std::erase_if(p.monomials, [](const Monomial& m) { return m.coefficient == 0; });
   }
-  const Monomial common = common_factor(p);
-  for (AtomId factor : common.atoms()) {
+  const std::vector<AtomId> common = facts_.atoms_by_rank(monomial_polynomial(common_factor(p)));
+  for (AtomId factor : std::views::reverse(common)) {
     const std::optional<int64_t> low = facts_.lower_bound(factor);
     if (!low || *low < 0) continue;
-    if (std::optional<Polynomial> quotient = divide(p, atom_polynomial(factor).monomials[0]))
+    while (std::optional<Polynomial> quotient = divide(p, atom_polynomial(factor).monomials[0])) {
+      if (quotient->constant_value().value_or(0) < 0) break;
       p = *std::move(quotient);
+    }
   }
   return p;
 }

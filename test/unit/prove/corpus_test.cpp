@@ -221,6 +221,15 @@ TEST_F(CorpusTest, DilatedConvolutionInterior) {
   EXPECT_TRUE(in_bounds(h * U + r * A, H + 2 * P));
 }
 
+// What is left to show is that -(i / 4) is not negative: true, where i / 4 is 0.
+TEST_F(CorpusTest, QuotientThatIsZero) {
+  Expr K = dim("K");
+  Expr i = index("i", number(4)), j = index("j", K);
+  EXPECT_TRUE(in_bounds(i / 4, number(1)));
+  EXPECT_FALSE(in_bounds(i / 3, number(1)));
+  EXPECT_TRUE(in_bounds(i / 4 * K + j, K));
+}
+
 TEST_F(CorpusTest, RangesAreEqual) {
   Expr H = dim("H"), D = dim("D"), K = dim("K"), G = dim("G");
   EXPECT_TRUE(context.equal((H * D).id, (D * H).id));
