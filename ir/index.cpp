@@ -65,6 +65,48 @@ DivisionSplit split_by_atom(const std::vector<Monomial>& terms, IndexId atom) {
   return split;
 }
 
+// Longer lists of minima or maxima stay as they are nested, which bounds the time to look through them.
+constexpr size_t kMostExtremes = 16;
+
+// Adds what an expression is the minimum or maximum of; false where that is too much.
+bool add_extremes(const IndexPool& pool, IndexKind kind, IndexId id, std::vector<IndexId>& operands) {
+  std::vector<IndexId> pending{id};
+  while (!pending.empty()) {
+    const IndexId at = pending.back();
+    pending.pop_back();
+    if (pool[at].kind == kind) {
+      pending.push_back(pool[at].a);
+      pending.push_back(pool[at].b);
+    } else if (operands.size() == kMostExtremes) {
+      return false;
+    } else {
+      operands.push_back(at);
+    }
+  }
+  return true;
+}
+
+// What the minimum or maximum of two expressions is made of, nested ones as one list in the order of ids, so
+// that every list has one expression; none makes another one superfluous.
+std::vector<IndexId> extremes(IndexPool& pool, IndexKind kind, IndexId a, IndexId b) {
+  std::vector<IndexId> operands;
+  if (!add_extremes(pool, kind, a, operands) || !add_extremes(pool, kind, b, operands))
+    return a == b ? std::vector{a} : std::vector{std::min(a, b), std::max(a, b)};
+  std::vector<IndexId> kept;
+  for (IndexId operand : operands) {
+    bool superfluous = false;
+    for (IndexId& other : kept) {
+      const auto difference = pool.as_constant(pool.sub(operand, other));
+      if (!difference) continue;
+      if (kind == IndexKind::kMin ? *difference < 0 : *difference > 0) other = operand;
+      superfluous = true;
+    }
+    if (!superfluous) kept.push_back(operand);
+  }
+  std::sort(kept.begin(), kept.end());
+  return kept;
+}
+
 }  // namespace
 
 IndexPool::IndexPool() { intern(IndexNode{}); }
@@ -233,17 +275,17 @@ IndexId IndexPool::floor_mod(IndexId a, IndexId b) {
 }
 
 IndexId IndexPool::min(IndexId a, IndexId b) {
-  if (a == b) return a;
-  if (b < a) std::swap(a, b);
-  if (auto difference = as_constant(sub(a, b))) return *difference <= 0 ? a : b;
-  return binary_atom(IndexKind::kMin, a, b);
+  IndexId result;
+  for (IndexId operand : extremes(*this, IndexKind::kMin, a, b))
+    result = result.valid() ? binary_atom(IndexKind::kMin, result, operand) : operand;
+  return result;
 }
 
 IndexId IndexPool::max(IndexId a, IndexId b) {
-  if (a == b) return a;
-  if (b < a) std::swap(a, b);
-  if (auto difference = as_constant(sub(a, b))) return *difference >= 0 ? a : b;
-  return binary_atom(IndexKind::kMax, a, b);
+  IndexId result;
+  for (IndexId operand : extremes(*this, IndexKind::kMax, a, b))
+    result = result.valid() ? binary_atom(IndexKind::kMax, result, operand) : operand;
+  return result;
 }
 
 IndexId IndexPool::less(IndexId a, IndexId b) {

@@ -53,6 +53,8 @@ TEST(IndexText, PrintsInfix) {
   EXPECT_EQ(round_trip("i / (N / K)"), "i / (N / K)");
   EXPECT_EQ(round_trip("max(k, j, i)"), "max(i, j, k)");
   EXPECT_EQ(round_trip("min(i, max(N, 0))"), "min(i, max(0, N))");
+  EXPECT_EQ(round_trip("min(min(N, i), min(i + 2, N + 1), j)"), "min(N, i, j)");
+  EXPECT_EQ(round_trip("max(i, j, max(k, i, j + 1))"), "max(i, j + 1, k)");
   EXPECT_EQ(round_trip("%v + 1"), "%7 + 1");
 }
 
