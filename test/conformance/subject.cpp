@@ -118,7 +118,7 @@ Machine::Machine(unsigned sm) {
 Subject::Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine& machine,
                  api::CompilerOptions options)
     : reference_(kernel), machine_(machine), exact_on_integers_(exact(kernel)) {
-  options.target = target_by_name("sm_80");
+  if (options.target == nullptr) options.target = target_by_name("sm_80");
   options.verify_each = true;
   compiled_ = std::make_shared<const api::CompiledKernel>(kernel, options, &program.sources());
   loaded_ = runtime::LoadedProgram::create(machine.device(),

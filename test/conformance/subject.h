@@ -96,7 +96,7 @@ struct Outcome {
 
 class Subject {
  public:
-  // `program` and `machine` outlive it. Of `options` only what is said about schedules and variants counts.
+  // `program` and `machine` outlive it. The target is sm_80 if `options` name none; every pass is verified.
   Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine& machine,
           api::CompilerOptions options = {});
 
