@@ -9,7 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "api/stages.h"
 #include "ir/comparison.h"
+#include "runtime/selection.h"
 #include "support/array_fill.h"
 #include "support/check.h"
 
@@ -53,14 +55,21 @@ std::optional<int64_t> evaluate(const ir::Kernel& kernel, ir::IndexId expression
 }
 
 // Empty where an extent is negative or too large.
-std::optional<Array> make_array(const ir::Kernel& kernel, const ir::Tensor& tensor, const Sizes& sizes) {
+std::optional<std::vector<int64_t>> evaluate_shape(const ir::Kernel& kernel, const ir::Tensor& tensor,
+                                                   const Sizes& sizes) {
   std::vector<int64_t> shape;
   for (ir::IndexId extent : tensor.shape) {
     std::optional<int64_t> value = evaluate(kernel, extent, sizes);
     if (!value || *value < 0) return std::nullopt;
     shape.push_back(*value);
   }
-  Result<Array> array = Array::zeros(tensor.element, std::move(shape));
+  return shape;
+}
+
+std::optional<Array> make_array(const ir::Kernel& kernel, const ir::Tensor& tensor, const Sizes& sizes) {
+  std::optional<std::vector<int64_t>> shape = evaluate_shape(kernel, tensor, sizes);
+  if (!shape) return std::nullopt;
+  Result<Array> array = Array::zeros(tensor.element, std::move(*shape));
   if (!array) return std::nullopt;
   return std::move(*array);
 }
@@ -70,6 +79,20 @@ std::string faults_text(const std::vector<emulator::LaunchReport>& reports) {
   for (const emulator::LaunchReport& report : reports)
     for (const emulator::Fault& fault : report.faults) text += emulator::render_text(fault) + "\n";
   return text;
+}
+
+// The elements that differ, a few of them; empty where none does.
+std::string difference(const Array& tile, const Array& device) {
+  if (same_values(tile, device)) return "";
+  std::string text;
+  int shown = 0;
+  for (int64_t i = 0; i < tile.element_count() && shown < 4; ++i) {
+    if (tile.as_double(i) == device.as_double(i)) continue;
+    text += fmt::format("element {}: {:a} by tiles, {:a} on the device\n", i, tile.as_double(i),
+                        device.as_double(i));
+    ++shown;
+  }
+  return text.empty() ? "only bits differ\n" : text;
 }
 
 std::string variants_text(const runtime::Program& program, const std::vector<uint32_t>& chosen) {
@@ -127,6 +150,47 @@ Subject::Subject(const SourceProgram& program, const ir::Kernel& kernel, Machine
                 .value();
 }
 
+std::vector<runtime::NamedSize> Subject::named_sizes(const Sizes& sizes) const {
+  std::vector<runtime::NamedSize> named;
+  for (const ir::Symbol& symbol : reference_.symbols)
+    if (symbol.kind == ir::Symbol::Kind::kDimension && sizes.contains(symbol.name))
+      named.push_back({symbol.name, sizes.at(symbol.name)});
+  return named;
+}
+
+std::optional<Subject::Bound> Subject::bind(const Sizes& sizes) const {
+  Bound bound;
+  for (const ir::Parameter& parameter : reference_.parameters) {
+    const ir::Tensor& tensor = reference_.tensors[parameter.tensor()];
+    std::optional<std::vector<int64_t>> shape = evaluate_shape(reference_, tensor, sizes);
+    if (!shape) return std::nullopt;
+    const runtime::CUdeviceptr address = (bound.arguments.size() + 1) << 50;
+    if (shape->empty() && !parameter.output.valid()) {
+      const int64_t value = parameter.symbol.valid() ? sizes.at(parameter.name) : 0;
+      const auto bytes = std::as_bytes(std::span(&value, 1)).first(byte_size(tensor.element));
+      bound.arguments.push_back(runtime::LaunchArgument::scalar_bytes(tensor.element, bytes));
+    } else {
+      bound.arguments.push_back(runtime::LaunchArgument::buffer(address, tensor.element, std::move(*shape)));
+    }
+  }
+  Result<runtime::Binding> binding = runtime::bind_arguments(program(), bound.arguments, named_sizes(sizes));
+  if (!binding) return std::nullopt;
+  bound.binding = std::move(*binding);
+  return bound;
+}
+
+std::vector<std::vector<uint32_t>> Subject::admitted_variants(const Sizes& sizes) const {
+  std::optional<Bound> bound = bind(sizes);
+  if (!bound) return {};
+  std::vector<std::vector<uint32_t>> admitted;
+  for (const runtime::Step& step : program().steps) {
+    admitted.emplace_back();
+    for (uint32_t v = 0; v < step.variants.size(); ++v)
+      if (runtime::accepts(step.variants[v], bound->binding, bound->arguments)) admitted.back().push_back(v);
+  }
+  return admitted;
+}
+
 std::optional<Case> Subject::make_case(const Sizes& sizes, Fill fill, uint64_t seed,
                                        const std::map<std::string, Array>& given) const {
   Case trial{sizes, fill, {}, {}, {}};
@@ -165,9 +229,7 @@ Outcome Subject::run(const Case& trial, const runtime::HostLaunchOptions& option
   Outcome outcome;
   outcome.arrays = trial.inputs;
   runtime::HostLaunchOptions launch = options;
-  for (const ir::Symbol& symbol : reference_.symbols)
-    if (symbol.kind == ir::Symbol::Kind::kDimension && trial.sizes.contains(symbol.name))
-      launch.launch.sizes.push_back({symbol.name, trial.sizes.at(symbol.name)});
+  for (runtime::NamedSize& size : named_sizes(trial.sizes)) launch.launch.sizes.push_back(std::move(size));
   machine_.take_reports();
   Result<runtime::LaunchPlan> plan = runtime::launch_on_host(*loaded_, outcome.arrays, launch);
   outcome.reports = machine_.take_reports();
@@ -197,6 +259,42 @@ Outcome Subject::run(const Case& trial, const runtime::HostLaunchOptions& option
           must_be_equal ? ir::compare(actual, {trial.expected[p].values, {}}).text() : comparison.text());
   }
   return outcome;
+}
+
+std::string Subject::check_tensor_stage(const Case& trial) const {
+  std::vector<std::optional<Array>> arrays = trial.inputs;
+  api::StageOptions options;
+  options.sizes = named_sizes(trial.sizes);
+  Result<std::vector<uint32_t>> ran = api::run_at(api::Stage::kTensor, *compiled_, arrays, options);
+  if (!ran) return fmt::format("{}, tensor stage: {}\n", trial.text, ran.error().message);
+  std::string text;
+  for (size_t p = 0; p < arrays.size(); ++p) {
+    if (!reference_.parameters[p].output.valid()) continue;
+    ir::Comparison comparison = ir::compare(*arrays[p], trial.expected[p]);
+    if (!comparison.ok())
+      text += fmt::format("{}, tensor stage: result {}: {}\n", trial.text, reference_.parameters[p].name,
+                          comparison.text());
+  }
+  return text;
+}
+
+std::string Subject::check_tile_stage(const Case& trial, const Outcome& device) const {
+  std::vector<std::optional<Array>> arrays = trial.inputs;
+  api::StageOptions options;
+  options.sizes = named_sizes(trial.sizes);
+  options.variants.assign(device.variants.begin(), device.variants.end());
+  Result<std::vector<uint32_t>> ran = api::run_at(api::Stage::kTile, *compiled_, arrays, options);
+  const std::string place =
+      fmt::format("{}, {}, tile stage", trial.text, variants_text(program(), device.variants));
+  if (!ran) return fmt::format("{}: {}\n", place, ran.error().message);
+  std::string text;
+  for (size_t p = 0; p < arrays.size(); ++p) {
+    if (!reference_.parameters[p].output.valid()) continue;
+    std::string differs = difference(*arrays[p], *device.arrays[p]);
+    if (!differs.empty())
+      text += fmt::format("{}: result {}: {}", place, reference_.parameters[p].name, differs);
+  }
+  return text;
 }
 
 }  // namespace tenon::conformance

@@ -13,6 +13,7 @@
 #include "api/compiler.h"
 #include "emulator/driver_api.h"
 #include "ir/interpreter.h"
+#include "runtime/binding.h"
 #include "runtime/device.h"
 #include "runtime/host_launch.h"
 #include "runtime/loaded_program.h"
@@ -106,13 +107,33 @@ class Subject {
   // Whether small integers go through it exactly: there are no functions and no divisions.
   bool exact_on_integers() const { return exact_on_integers_; }
 
-  // Empty where the kernel's clauses refuse the sizes, or a shape is negative. Parameters named in `given`
-  // have those values, the others are filled by the seed.
+  // Whether the kernel's clauses hold and no shape is negative or too large.
+  bool accepts(const Sizes& sizes) const { return bind(sizes).has_value(); }
+  // By step, the variants whose guards hold for buffers at aligned addresses, the one that is chosen first;
+  // nothing where the sizes are not accepted.
+  std::vector<std::vector<uint32_t>> admitted_variants(const Sizes& sizes) const;
+
+  // Empty where the sizes are not accepted. Parameters named in `given` have those values, the others are
+  // filled by the seed.
   std::optional<Case> make_case(const Sizes& sizes, Fill fill, uint64_t seed,
                                 const std::map<std::string, Array>& given = {}) const;
   Outcome run(const Case& trial, const runtime::HostLaunchOptions& options = {});
+  // Runs the tensor kernel as the passes left it, by the interpreter. Returns how its results miss the
+  // bounds;
+  // "" where they do not.
+  std::string check_tensor_stage(const Case& trial) const;
+  // Runs the variants of an outcome that is ok by the tile interpreter. Returns how its results differ from
+  // the device's in any bit (a NaN is any NaN); "" where they do not.
+  std::string check_tile_stage(const Case& trial, const Outcome& device) const;
 
  private:
+  struct Bound {
+    runtime::Binding binding;
+    // Buffers far from each other, aligned as a driver's are.
+    std::vector<runtime::LaunchArgument> arguments;
+  };
+  std::optional<Bound> bind(const Sizes& sizes) const;
+  std::vector<runtime::NamedSize> named_sizes(const Sizes& sizes) const;
   ir::Kernel reference_;
   Machine& machine_;
   std::shared_ptr<const api::CompiledKernel> compiled_;

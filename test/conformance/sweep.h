@@ -20,16 +20,18 @@ struct SweepOptions {
   // Symbols that do not vary: index scalars, and dimensions fixed when compiling.
   Sizes fixed;
   int random_shapes = 50;
-  // The product of all symbols is at most this: others are made smaller, and a case that is still larger is
-  // left out.
+  // Around each number in a guard, one axis at a time takes up to so many sizes, of at most 5, so that every
+  // variant is reached.
+  int sizes_around_bounds = 2;
+  // Where a guard compares a product of symbols with a large number, also shapes just beyond it.
+  bool areas = false;
+  // The product of all symbols is at most this. Where one axis takes its size and the others are too large,
+  // the first of them, which is the batch where there is one, comes down to 1, then the rest evenly.
   int64_t most_points = 300'000;
 };
 
-// Few sizes, on both sides of what vectors, warps and tiles hold.
-SweepOptions quick_sweep();
-
-// What to try, without duplicates, in the order of the options.
-std::vector<Sizes> sweep_sizes(const ir::Kernel& kernel, const SweepOptions& options);
+// What to try, without duplicates, in the order of the options; the kernel accepts all of them.
+std::vector<Sizes> sweep_sizes(const Subject& subject, const SweepOptions& options);
 
 struct SweepResult {
   // At most some of them in full, the others counted.
@@ -45,9 +47,11 @@ struct SweepResult {
   std::string text() const;
 };
 
-// At each of the sizes random inputs and small integers; spread over the sizes every variant that accepts the
-// launch, each buffer moved by one element, and launches without poison, where a read of what nobody wrote is
-// a fault.
+// At each of the sizes: the interpreter on the tensor kernel after its passes; every variant whose guard
+// holds, on random inputs and on small integers, by the tile interpreter and on the device, results poisoned;
+// all buffers moved by one element; and one buffer moved, without poison, where a read of what nobody wrote
+// is a fault. Where tests are thin (test/thinning.h), a selection of the sizes, and there the variants that
+// are new.
 SweepResult sweep(Subject& subject, const std::vector<Sizes>& sizes);
 
 }  // namespace tenon::conformance
