@@ -13,6 +13,7 @@
 #include "passes/analysis/conjuncts.h"
 #include "passes/pipeline.h"
 #include "support/check.h"
+#include "support/ptx_limits.h"
 
 namespace tenon::api {
 namespace {
@@ -51,6 +52,19 @@ PtxType scalar_type(ElementType element) {
     default:
       return PtxType::kB64;
   }
+}
+
+// A launch can have more arguments than parameters: workspace, sizes, and what divisions need.
+Result<void> check_parameter_bytes(const codegen::Entry& entry, const CompilerOptions& options) {
+  uint64_t bytes = 0;
+  for (const codegen::EntryArgument& argument : entry.arguments)
+    bytes = (bytes + argument.bytes - 1) / argument.bytes * argument.bytes + argument.bytes;
+  const unsigned isa = options.ptx_isa != 0 ? options.ptx_isa : options.target->ptx_isa;
+  const uint32_t most = most_parameter_bytes(isa);
+  if (bytes <= most) return {};
+  return fail(ErrorKind::kRefused,
+              fmt::format("the arguments of launch {} take {} bytes; in PTX {}.{} at most {} are allowed",
+                          entry.name, bytes, isa / 10, isa % 10, most));
 }
 
 // The record of a kernel without its steps.
@@ -198,6 +212,7 @@ Result<runtime::LoweredVariant> CompiledKernel::generate(ir::TileModule module) 
     return Argument::workspace_buffer(workspace_[tensor]);
   };
   for (codegen::Entry& entry : compiled.entries) {
+    TENON_TRY(check_parameter_bytes(entry, options_));
     runtime::Launch launch;
     launch.entry = std::move(entry.name);
     launch.grid = size_expr(module.index, entry.grid);

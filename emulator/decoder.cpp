@@ -10,12 +10,12 @@
 #include "emulator/decoders.h"
 #include "emulator/memory.h"
 #include "emulator/memory_access.h"
+#include "support/ptx_limits.h"
 
 namespace tenon::emulator {
 namespace {
 
 constexpr uint64_t kMaxLocalBytes = uint64_t{1} << 19;
-constexpr uint64_t kMaxParameterBytes = 32764;
 constexpr uint64_t kSharedStart = 1024;
 
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
@@ -170,8 +170,10 @@ void Decoder::place_variables(Frame& frame) {
       frame.variables[i] = context_.parameter_address + program_.parameter_bytes;
       program_.parameters.push_back({std::string(variable.name), program_.parameter_bytes, variable.bytes()});
       program_.parameter_bytes += variable.bytes();
-      if (program_.parameter_bytes > kMaxParameterBytes)
-        fail(variable.position, "too many bytes of parameters");
+      const unsigned isa = context_.module->version_major * 10 + context_.module->version_minor;
+      if (program_.parameter_bytes > most_parameter_bytes(isa))
+        fail(variable.position, fmt::format("parameters take more than the {} bytes of this PTX version",
+                                            most_parameter_bytes(isa)));
     } else if (variable.space == StateSpace::kShared) {
       frame.variables[i] = shared_offsets_[variable.name];
     } else if (variable.space == StateSpace::kLocal || variable.space == StateSpace::kParam) {

@@ -19,6 +19,8 @@ inline constexpr size_t kMaxNumberExponent = 1'000;
 inline constexpr size_t kMaxNesting = 256;
 // Subscripts of an access, dimensions of a type, indices of a reduction.
 inline constexpr size_t kMaxRank = 64;
+// Parameters and results of a kernel: their addresses have to leave room for sizes in a launch's 4,352 bytes.
+inline constexpr size_t kMaxParameters = 400;
 // Reading stops after so many errors in one file.
 inline constexpr size_t kMaxSyntaxErrors = 100;
 

@@ -218,6 +218,10 @@ void Parser::parse_kernel() {
     if (at(TokenKind::kArrow)) complain(DiagnosticId::kMisplacedWhere, span_of(word));
   }
   parse_kernel_results(kernel.signature);
+  const size_t parameters = kernel.signature.params.size() + kernel.signature.results.size();
+  if (parameters > kMaxParameters)
+    complain(DiagnosticId::kRankTooLarge, kernel.signature.name.span, parameters, "parameters and results",
+             kMaxParameters);
   if (at(TokenKind::kWhere)) where = parse_where();
   if (at(TokenKind::kEqual))
     fail_expected("`{` and statements").note("only functions have the form `= expression`");

@@ -1,5 +1,6 @@
 #include "emulator/parser.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "test/unit/emulator/harness.h"
@@ -42,6 +43,20 @@ $L: /* another */
   EXPECT_EQ(function.instructions[0].operands[1].name, "%tid.x");
   EXPECT_TRUE(function.instructions[1].guard_negated);
   EXPECT_EQ(function.labels.at(0).target, 2u);
+}
+
+TEST(Parser, ParametersHaveTheRoomOfTheirVersion) {
+  const auto module = [](const char* version, int count) {
+    std::string text = fmt::format(".version {}\n.target sm_80\n.address_size 64\n.entry k(", version);
+    for (int i = 0; i < count; ++i) text += fmt::format("{}.param .b64 p{}", i == 0 ? "" : ", ", i);
+    return text + ") {\n ret;\n}";
+  };
+  EXPECT_EQ(load_error(module("7.0", 544)), "");
+  EXPECT_NE(
+      load_error(module("7.0", 545)).find("parameters take more than the 4352 bytes of this PTX version"),
+      std::string::npos);
+  EXPECT_EQ(load_error(module("8.1", 4095)), "");
+  EXPECT_NE(load_error(module("8.1", 4096)).find("the 32764 bytes"), std::string::npos);
 }
 
 TEST(Parser, UnknownInstructionsFailAtLoad) {
