@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -36,25 +37,31 @@ bool is_folder(FILE* file) {
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path, uint64_t most_bytes) {
+Result<std::string> read_beginning(const std::string& path,
+                                   const std::function<uint64_t(std::string_view)>& wanted) {
   std::string name = display_name(path, true);
   File file(path == "-" ? stdin : fopen(path.c_str(), "rb"));
   if (!file) return system_failure("read", name);
   if (is_folder(file.get()))
     return fail(ErrorKind::kFile, fmt::format("cannot read {}: it is a folder", name));
   std::string content;
-  size_t got = 0;
-  do {
-    size_t before = content.size();
-    content.resize(before + kChunk + before / 2);
-    got = fread(content.data() + before, 1, content.size() - before, file.get());
+  for (uint64_t end = wanted(content); content.size() < end; end = wanted(content)) {
+    const size_t before = content.size();
+    content.resize(before + std::min<uint64_t>(kChunk + before / 2, end - before));
+    const size_t got = fread(content.data() + before, 1, content.size() - before, file.get());
     content.resize(before + got);
-    if (content.size() > most_bytes)
-      return fail(ErrorKind::kFile,
-                  fmt::format("{} has more than {} bytes, the most allowed", name, most_bytes));
-  } while (got > 0);
+    if (got == 0) break;
+  }
   if (ferror(file.get())) return system_failure("read", name);
   return content;
+}
+
+Result<std::string> read_file(const std::string& path, uint64_t most_bytes) {
+  TENON_TRY_ASSIGN(std::string content,
+                   read_beginning(path, [&](std::string_view) { return most_bytes + 1; }));
+  if (content.size() <= most_bytes) return content;
+  return fail(ErrorKind::kFile, fmt::format("{} has more than {} bytes, the most allowed",
+                                            display_name(path, true), most_bytes));
 }
 
 Result<void> write_file(const std::string& path, std::string_view content) {

@@ -15,7 +15,7 @@ constexpr std::string_view kMagic("\x93NUMPY", 6);
 constexpr size_t kMostHeaderBytes = 10000;
 constexpr size_t kMostRank = 64;
 constexpr size_t kHeaderAlignment = 64;
-constexpr uint64_t kMostFileBytes = uint64_t{1} << 40;
+constexpr size_t kMostPreambleBytes = 12;
 
 struct Header {
   std::string descr;
@@ -213,12 +213,15 @@ Result<Array> read_elements(const Header& header, std::string_view data,
   TENON_TRY_ASSIGN(Dtype dtype, element_type_of(header.descr, expected));
   if (expected && !stands_for(dtype.type, *expected))
     return fail(ErrorKind::kRefused,
-                fmt::format("it holds {}, wanted are {}", name(dtype.type), name(*expected)));
+                fmt::format("it holds {}, but {} is expected", name(dtype.type), name(*expected)));
   ElementType type = expected.value_or(dtype.type);
   TENON_TRY_ASSIGN(int64_t size, checked_byte_count(type, header.shape));
-  if (static_cast<uint64_t>(size) != data.size())
+  if (static_cast<uint64_t>(size) != data.size()) {
+    const bool longer = data.size() > static_cast<uint64_t>(size);
+    const std::string there = longer ? "more" : fmt::format("{}", data.size());
     return fail(ErrorKind::kFile, fmt::format("{}{} takes {} bytes, but {} follow the header", name(type),
-                                              shape_text(header.shape), size, data.size()));
+                                              shape_text(header.shape), size, there));
+  }
   std::vector<int64_t> shape = header.shape;
   if (header.fortran_order) std::reverse(shape.begin(), shape.end());
   TENON_TRY_ASSIGN(Array array, Array::zeros(type, shape));
@@ -226,6 +229,22 @@ Result<Array> read_elements(const Header& header, std::string_view data,
   if (dtype.swapped) swap_bytes(array);
   if (header.fortran_order && shape.size() > 1) return transposed(array, header.shape);
   return array;
+}
+
+// How much of a file parse_npy has to see, by what is there of it: its header, then as much data as that
+// promises and a byte beyond. What is no such file needs no more than is there.
+uint64_t bytes_to_judge(std::string_view beginning, std::optional<ElementType> expected) {
+  constexpr uint64_t kHeaderBytes = kMostPreambleBytes + kMostHeaderBytes;
+  if (!kMagic.starts_with(beginning.substr(0, kMagic.size()))) return 0;
+  if (beginning.size() < kMostPreambleBytes) return kMostPreambleBytes;
+  Parts parts;
+  Header header;
+  if (!split(beginning, parts).empty()) return kHeaderBytes;
+  if (!HeaderParser(parts.header).parse(header).empty()) return 0;
+  const Result<Dtype> dtype = element_type_of(header.descr, expected);
+  if (!dtype || (expected && !stands_for(dtype->type, *expected))) return 0;
+  const Result<int64_t> size = checked_byte_count(dtype->type, header.shape);
+  return size ? beginning.size() - parts.data.size() + static_cast<uint64_t>(*size) + 1 : 0;
 }
 
 }  // namespace
@@ -246,7 +265,9 @@ Result<Array> parse_npy(std::string_view content, std::string_view name,
 }
 
 Result<Array> read_npy(const std::string& path, std::optional<ElementType> expected) {
-  TENON_TRY_ASSIGN(std::string content, read_file(path, kMostFileBytes));
+  TENON_TRY_ASSIGN(std::string content, read_beginning(path, [&](std::string_view beginning) {
+                     return bytes_to_judge(beginning, expected);
+                   }));
   return parse_npy(content, path == "-" ? "the standard input" : path, expected);
 }
 

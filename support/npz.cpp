@@ -214,7 +214,12 @@ void write_central(std::string& to, const Member& member) {
 }  // namespace
 
 Result<NamedArrays> read_npz(const std::string& path) {
-  TENON_TRY_ASSIGN(std::string content, read_file(path, kMostFileBytes));
+  constexpr std::string_view kSignature = "PK";
+  // What is no archive is not read to its end.
+  TENON_TRY_ASSIGN(std::string content, read_beginning(path, [&](std::string_view beginning) {
+                     const bool archive = kSignature.starts_with(beginning.substr(0, kSignature.size()));
+                     return archive ? kMostFileBytes : 0;
+                   }));
   Reader reader(content);
   std::optional<Directory> directory = find_directory(reader);
   if (!directory || reader.failed())

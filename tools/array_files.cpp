@@ -24,8 +24,9 @@ Result<Array> read_member(const std::string& path, const std::string& name,
     if (expected && array.type() == ElementType::kI64 && *expected == ElementType::kIndex)
       array.reinterpret(ElementType::kIndex);
     if (expected && array.type() != *expected)
-      return fail(ErrorKind::kRefused, fmt::format("cannot read {} in {}: it holds {}, wanted are {}", name,
-                                                   path, tenon::name(array.type()), tenon::name(*expected)));
+      return fail(ErrorKind::kRefused,
+                  fmt::format("cannot read {} in {}: it holds {}, but {} is expected", name, path,
+                              tenon::name(array.type()), tenon::name(*expected)));
     return std::move(array);
   }
   return fail(ErrorKind::kUsage,

@@ -25,7 +25,7 @@ namespace tenon::tools {
 namespace {
 
 constexpr std::string_view kSeparator = "// -----";
-constexpr uint64_t kMostInputBytes = uint64_t{1} << 30;
+constexpr uint64_t kMostInputBytes = uint64_t{256} << 20;
 
 struct Options {
   KernelOptions kernel;

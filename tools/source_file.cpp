@@ -14,7 +14,7 @@ namespace tenon::tools {
 namespace {
 
 // Far above every limit of the language, so that its own diagnostic speaks first.
-constexpr uint64_t kMostSourceBytes = uint64_t{1} << 30;
+constexpr uint64_t kMostSourceBytes = uint64_t{64} << 20;
 
 bool wants_color() {
   const char* no_color = std::getenv("NO_COLOR");

@@ -140,8 +140,8 @@ def odd_sources():
         "long sum": body("y[i] = x[i]" + " + x[i]" * 20000),
         "calls that double": calls_twice(40),
         "many kernels": "".join(body("y[i] = x[i]", f"kernel k{n}(x: f32[N]) -> (y: f32[N])") for n in range(300)),
-        "many parameters": body("y[i] = " + " + ".join(f"x{n}[i]" for n in range(500)), "kernel k(" + ", ".join(
-            f"x{n}: f32[N]" for n in range(500)) + ") -> (y: f32[N])"),
+        "many parameters": body("y[i] = " + " + ".join(f"x{n}[i]" for n in range(390)), "kernel k(" + ", ".join(
+            f"x{n}: f32[N]" for n in range(390)) + ") -> (y: f32[N])"),
         "many clauses": body("y[i] = x[i]", f"kernel k(x: f32[N]) -> (y: f32[N]) where {clauses}"),
         "many dimensions": body("y = 1", "kernel k(x: f32[" + ", ".join(f"N{n}" for n in range(64)) + "]) -> (y: f32)"),
         "constant extents": body("y[i, j] = 1", "kernel k(x: f32) -> (y: f32[4294967296, 4294967296])"),
@@ -210,6 +210,20 @@ def test_arrays(command, root):
         path = command.file("bad.npy", data)
         command.expect(name, {1, 2, 3}, "run", axpy, "--in", f"x={path}", "--device", "emulator")
     command.expect("folder", {1, 2, 3}, "run", axpy, "--in", f"x={command.scratch}", "--device", "emulator")
+    archive = command.file("bad.npz", b"PK\x03\x04" + b"\xff" * 200)
+    endless = os.path.join(command.scratch, "endless.npz")
+    if not os.path.lexists(endless):
+        os.symlink("/dev/zero", endless)
+    # A sparse file, which takes no room on the disk.
+    oversized = command.file("oversized.npy", good)
+    os.truncate(oversized, 1 << 42)
+    for name, path in {
+        "damaged archive": archive,
+        "endless array": "/dev/zero",
+        "endless archive": endless,
+        "a good array, then terabytes": oversized,
+    }.items():
+        command.expect(name, {3}, "run", axpy, "--in", f"x={path}", "--stage", "tensor", memory=MEMORY_BYTES)
     command.expect("no room for the device", {3}, "run", axpy, "--device", "emulator", memory=MEMORY_BYTES)
     chance = random.Random(3)
     for n in range(60):

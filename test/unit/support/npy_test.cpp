@@ -102,12 +102,12 @@ TEST(Npy, DamageIsNamed) {
   EXPECT_EQ(message_of(file_of(header_of("<f4", "(2, 3)"), "abcd")),
             "cannot read x.npy: f32[2, 3] takes 24 bytes, but 4 follow the header");
   EXPECT_EQ(message_of(file_of(header_of("<f4", "(1,)"), "abcdefgh")),
-            "cannot read x.npy: f32[1] takes 4 bytes, but 8 follow the header");
+            "cannot read x.npy: f32[1] takes 4 bytes, but more follow the header");
 }
 
 TEST(Npy, TypesMustAgree) {
   std::string f64 = file_of(header_of("<f8", "()"), "abcdefgh");
-  EXPECT_EQ(message_of(f64, ElementType::kF32), "cannot read x.npy: it holds f64, wanted are f32");
+  EXPECT_EQ(message_of(f64, ElementType::kF32), "cannot read x.npy: it holds f64, but f32 is expected");
   std::string raw = file_of(header_of("|V1", "(1,)"), "a");
   EXPECT_EQ(message_of(raw),
             "cannot read x.npy: elements of dtype '|V1' may be f8e4m3 or f8e5m2: the file does not say");
@@ -117,7 +117,7 @@ TEST(Npy, TypesMustAgree) {
   EXPECT_EQ(parse_npy(file_of(header_of("<i8", "(1,)"), "abcdefgh"), "x", ElementType::kIndex)->type(),
             ElementType::kIndex);
   EXPECT_EQ(message_of(file_of(header_of("|V2", "()"), "ab"), ElementType::kF16),
-            "cannot read x.npy: it holds bf16, wanted are f16");
+            "cannot read x.npy: it holds bf16, but f16 is expected");
 }
 
 // Every file that differs in one byte is read or refused, and never ends the program.

@@ -126,7 +126,7 @@ TEST(RunArguments, TakeSizesFromFiles) {
   EXPECT_EQ(arguments.sizes[1].value, 9);
   EXPECT_EQ(arguments.arrays[2]->shape(), std::vector<int64_t>{7});
   EXPECT_EQ(message(program(), inputs({"w=" + path})),
-            "cannot read " + path + ": it holds f32, wanted are f16");
+            "cannot read " + path + ": it holds f32, but f16 is expected");
   std::filesystem::remove(path);
 }
 
