@@ -116,7 +116,8 @@ void Accesses::report_out_of_bounds(const Variable& variable, const Read& read, 
     d.note(fmt::format("`where {}` would make it hold", terms_.store().text(verdict.suggested_clause)));
   Span insertion = span;
   insertion.begin = insertion.end = span.end - 1;
-  d.fix(insertion, " | 0", "give a value for elements outside");
+  const bool is_bool = variable.element == ElementType::kBool;
+  d.fix(insertion, is_bool ? " | false" : " | 0", "give a value for elements outside");
 }
 
 }  // namespace tenon::frontend

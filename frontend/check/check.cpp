@@ -93,6 +93,7 @@ void Declarations::add_kernel(KernelId id) {
   const Name& name = module_[id].signature.name;
   if (kernel_names_.insert(name.text).second) {
     kernels_.push_back(id);
+    functions_.add_kernel(name.text);
     return;
   }
   Diagnostic& d = diagnostics_.report(DiagnosticId::kDeclaredTwice, name.span, name.text);

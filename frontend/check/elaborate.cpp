@@ -10,12 +10,14 @@ NodeId Elaborator::elaborate(const Context& context, ExprId root) {
   root_ = root;
   root_module_ = context.module;
   root_scope_ = context.scope;
+  root_called_from_ = instance_.called_from;
   ranges_.reset();
   first_node_ = nodes_.size();
   gave_up_ = false;
   finished_calls_.clear();
   push(context, root);
   while (!frames_.empty()) step();
+  instance_.called_from = root_called_from_;
   const NodeId value = values_.back();
   values_.clear();
   scopes_.clear();
@@ -26,6 +28,8 @@ NodeId Elaborator::elaborate(const Context& context, ExprId root) {
 }
 
 void Elaborator::step() {
+  const ActiveCall* call = frame().context.call;
+  instance_.called_from = call == nullptr ? root_called_from_ : call->from;
   const Expr& expr = module()[frame().id];
   if (too_large(expr.span)) return finish(nodes_.error());
   std::visit([&](const auto& payload) { step(payload); }, expr.payload);
@@ -124,6 +128,12 @@ NodeId Elaborator::name_value(const Context& context, const Entity& entity, std:
 
 void Elaborator::report_unknown_name(const Context& context, std::string_view name, Span span, bool access) {
   if (instance_.incomplete) return;
+  const auto is_ascii = [](char c) { return static_cast<unsigned char>(c) < 0x80; };
+  if (!std::ranges::all_of(name, is_ascii)) {
+    // What is no name has been reported.
+    instance_.failed = true;
+    return;
+  }
   Diagnostic& d = instance_.report(DiagnosticId::kUnknownName, span, name);
   const std::string_view similar =
       instance_.suggests() ? did_you_mean(name, context.scope->visible_names()) : "";

@@ -17,11 +17,13 @@
 
 namespace tenon::frontend {
 
-// The calls of scalar functions around an expression, innermost first.
+// The calls of functions around an expression, innermost first.
 struct ActiveCall {
   FunctionRef function;
   const ActiveCall* outer = nullptr;
   size_t depth = 1;
+  // The outermost call, in the kernel's own text.
+  Span from;
 };
 
 // Where an expression stands.
@@ -50,6 +52,8 @@ class Elaborator {
 
   // Reports a name that means nothing here, with what may have been meant; `access`: it has subscripts.
   void report_unknown_name(const Context& context, std::string_view name, Span span, bool access = false);
+  // Whether a call of that name has a meaning: a function, or a cast to a generic.
+  bool is_function(const Context& context, std::string_view name) const;
   // Whether an index of that name may be introduced; a visible name of the same spelling is reported.
   bool check_new_index(const Scope& scope, const Name& name);
   // The type that a name or keyword stands for; reports unknown names and generics without a type.
@@ -114,6 +118,7 @@ class Elaborator {
   NodeId call_builtin(const Context& context, const Call& call, std::span<const NodeId> arguments, Span span);
   void step_function_call(const Call& call, const FunctionRef& function);
   bool begin_function(const Call& call, const FunctionRef& function);
+  Span called_from(const Context& context, Span call) const;
   bool bind_generics(CallState& state, const Call& call);
   bool bind_parameters(CallState& state, const Call& call);
   NodeId argument_as(NodeId argument, ElementType type, const Param& param);
@@ -155,6 +160,8 @@ class Elaborator {
   ExprId root_;
   const Module* root_module_ = nullptr;
   const Scope* root_scope_ = nullptr;
+  // Instance::called_from of the statement that the expression stands in.
+  Span root_called_from_;
   std::optional<RangeScan> ranges_;
   size_t first_node_ = 0;
   bool gave_up_ = false;

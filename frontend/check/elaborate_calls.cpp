@@ -31,6 +31,11 @@ void report_unknown_function(Instance& instance, const Name& callee) {
       {"fabs", "abs"}, {"expf", "exp"},     {"sqrtf", "sqrt"},  {"fmax", "max"},
       {"fmin", "min"}, {"maximum", "max"},  {"minimum", "min"}, {"power", "pow"},
       {"ln", "log"},   {"product", "prod"}, {"total", "sum"}};
+  if (instance.functions.is_kernel(callee.text)) {
+    instance.report(DiagnosticId::kNotAFunction, callee.span, callee.text, "a kernel")
+        .note("what kernels share is written as a function, `fn`");
+    return;
+  }
   Diagnostic& d = instance.report(DiagnosticId::kUnknownFunction, callee.span, callee.text);
   std::string_view similar = instance.suggests() ? did_you_mean(callee.text, callable_names(instance)) : "";
   for (auto [foreign, ours] : kForeign)
@@ -50,6 +55,12 @@ bool is_product(const Node& node) {
 }
 
 }  // namespace
+
+bool Elaborator::is_function(const Context& context, std::string_view name) const {
+  const Entity* entity = context.scope->find(name);
+  const bool is_cast = entity != nullptr && entity->kind == EntityKind::kType;
+  return is_cast || builtin_arity(name) || instance_.functions.find(name) != nullptr;
+}
 
 void Elaborator::step(const Call& call) {
   const Context context = frame().context;
@@ -136,7 +147,7 @@ bool Elaborator::begin_function(const Call& call, const FunctionRef& function) {
     gave_up_ = true;
     return false;
   }
-  active_calls_.push_back({function, context.call, depth});
+  active_calls_.push_back({function, context.call, depth, called_from(context, span)});
   CallState& state = calls_.emplace_back();
   state.function = function;
   state.scope = &scopes_.emplace_back(nullptr);
@@ -148,6 +159,11 @@ bool Elaborator::begin_function(const Call& call, const FunctionRef& function) {
   state.body.reductions = context.reductions;
   frame().call = &state;
   return bind_generics(state, call) && bind_parameters(state, call);
+}
+
+Span Elaborator::called_from(const Context& context, Span call) const {
+  if (context.call != nullptr) return context.call->from;
+  return root_called_from_.valid() ? root_called_from_ : call;
 }
 
 bool Elaborator::bind_generics(CallState& state, const Call& call) {

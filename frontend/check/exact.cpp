@@ -159,10 +159,11 @@ bool too_large(const LiteralValue& literal) {
 std::string to_text(const LiteralValue& literal) {
   if (literal.kind == LiteralValue::Kind::kNan) return "nan";
   if (literal.kind == LiteralValue::Kind::kInfinity) return literal.negative ? "-inf" : "inf";
-  if (literal.value == 0) return literal.negative ? "-0" : "0";
+  const std::string_view point = literal.is_float ? ".0" : "";
+  if (literal.value == 0) return fmt::format("{}0{}", literal.negative ? "-" : "", point);
   constexpr size_t kMaxDigits = 24;
   if (is_whole(literal.value) && msb(cpp_int(abs(numerator(literal.value)))) < 80)
-    return numerator(literal.value).str();
+    return fmt::format("{}{}", numerator(literal.value).str(), point);
   const Significand significand = significand_of(literal.value);
   const double value = std::ldexp(static_cast<double>(significand.bits), significand.exponent);
   std::string text = value != 0 && std::isfinite(value)

@@ -35,10 +35,14 @@ class FunctionTable {
   // Null if there is none of that name.
   const FunctionRef* find(std::string_view name) const;
   const std::vector<std::string_view>& names() const { return names_; }
+  // Kernels cannot be called, which is said where one is.
+  void add_kernel(std::string_view name) { kernels_.insert(name); }
+  bool is_kernel(std::string_view name) const { return kernels_.contains(name); }
 
  private:
   std::unordered_map<std::string_view, FunctionRef> functions_;
   std::vector<std::string_view> names_;
+  std::set<std::string_view> kernels_;
 };
 
 // "1 subscript", "2 subscripts".
@@ -99,6 +103,8 @@ struct Instance {
   // A limit was reached and reported: nothing more is to be built.
   bool gave_up = false;
   bool index_overflow_reported = false;
+  // The call in the kernel's own text whose function is being looked into; invalid in the kernel itself.
+  Span called_from;
   size_t instructions = 0;
 
   // `name`, or `name.1` if that is taken, and so on.
@@ -120,7 +126,9 @@ struct Instance {
   Diagnostic& report(DiagnosticId id, Span span, const auto&... args) {
     failed = true;
     if (!reported.emplace(id, span.file, span.begin, span.end).second) return repeated_;
-    return diagnostics.report(id, span, args...);
+    Diagnostic& diagnostic = diagnostics.report(id, span, args...);
+    if (called_from.valid()) diagnostic.label(called_from, "called from here");
+    return diagnostic;
   }
 
  private:

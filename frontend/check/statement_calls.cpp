@@ -2,6 +2,7 @@
 // caller's.
 #include <algorithm>
 #include <deque>
+#include <utility>
 
 #include "frontend/check/generics.h"
 #include "frontend/check/statements.h"
@@ -45,14 +46,17 @@ void Statements::call_function(const StatementContext& context, const Definition
                                const FunctionRef& function, Span span) {
   FunctionCall call(context, definition, *context.module->get_if<Call>(definition.value), function, span);
   const size_t depth = context.call == nullptr ? 1 : context.call->depth + 1;
-  call.active = {function, context.call, depth};
+  const Span from = context.call == nullptr ? span : context.call->from;
+  call.active = {function, context.call, depth, from};
   call.inner.module = function.module;
   call.inner.scope = &call.scope;
   call.inner.prefix = context.prefix + std::string(function->signature.name.text) + ".";
   call.inner.call = &call.active;
   if (check_call(call) && bind_arguments(call) && bind_results(call) && check_clauses(call)) {
+    const Span outer = std::exchange(instance_.called_from, from);
     run(call.inner, std::get<Body>(function->form).statements);
     check_results(function->signature.results, call.scope);
+    instance_.called_from = outer;
   }
   take_results(call);
 }
@@ -170,6 +174,7 @@ bool Statements::bind_arguments(FunctionCall& call) {
     call.scope.add(param.name.text, entity);
   }
   if (call.has_leading) call.inner.leading = &call.leading;
+  if (!check_dimensions_known(call)) return false;
   for (size_t i = 0; i < arguments.size(); ++i)
     right = check_dimensions(call, signature.params[i], arguments[i].shape, arguments[i].span) && right;
   return right;
@@ -255,6 +260,27 @@ bool Statements::bind_dimensions(FunctionCall& call, const Param& param,
     entity.span = module[written[i]].span;
     entity.what = "a dimension";
     call.scope.add(name->name, entity);
+  }
+  return true;
+}
+
+bool Statements::check_dimensions_known(const FunctionCall& call) {
+  const Module& module = *call.function.module;
+  const Signature& signature = call.function->signature;
+  for (const std::vector<Param>* params : {&signature.params, &signature.results}) {
+    for (const Param& param : *params) {
+      for (ExprId root : module.exprs(param.type.shape)) {
+        for (ExprId id : module.subtree(root)) {
+          const NameRef* name = module.get_if<NameRef>(id);
+          if (name == nullptr || call.scope.find(name->name) != nullptr) continue;
+          Diagnostic& d = instance_.report(DiagnosticId::kGenericUnknown, call.call.callee.span, name->name,
+                                           signature.name.text);
+          d.label(module[id].span, "used here");
+          d.note("a size is told by a parameter in whose shape it stands alone");
+          return false;
+        }
+      }
+    }
   }
   return true;
 }

@@ -129,6 +129,7 @@ void Statements::poison(const StatementContext& context, const Name& name) {
   if (known != nullptr) return;
   Entity entity;
   entity.span = name.span;
+  entity.what = "a local";
   context.scope->add(name.text, entity);
 }
 
@@ -191,6 +192,15 @@ void Statements::define_scalar(const StatementContext& context, const Definition
   }
   bool usable = true;
   const VariableId variable = target_variable(context, name, usable);
+  Context where;
+  where.module = context.module;
+  where.scope = context.scope;
+  where.target = variable;
+  const Call* call = context.module->get_if<Call>(definition.value);
+  if (call != nullptr && !elaborator_.is_function(where, call->callee.text)) {
+    elaborator_.elaborate(where, definition.value);
+    return poison(context, name);
+  }
   if (usable && variable.valid() && !instance_.variables[variable].shape.empty()) {
     const Variable& tensor = instance_.variables[variable];
     Diagnostic& d = instance_.report(DiagnosticId::kTensorDefinedAsScalar, name.span, name.text,
@@ -199,10 +209,6 @@ void Statements::define_scalar(const StatementContext& context, const Definition
     d.note("define its elements over indices, as in `y[i, j] = ...`");
     return poison(context, name);
   }
-  Context where;
-  where.module = context.module;
-  where.scope = context.scope;
-  where.target = variable;
   NodeId value = elaborator_.elaborate(where, definition.value);
   if (!usable) return poison(context, name);
   if (!variable.valid()) value = typing_.typed(value);

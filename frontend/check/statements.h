@@ -79,6 +79,7 @@ class Statements {
   bool bind_type(FunctionCall& call, const Param& param, ElementType element, Span argument);
   bool bind_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
                        Span argument);
+  bool check_dimensions_known(const FunctionCall& call);
   bool check_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
                         Span argument);
   bool require_equal(ir::IndexId wanted, ir::IndexId actual, Span argument, const Param& param);

@@ -206,6 +206,7 @@ TermId Terms::cast_term(const Node& node) {
     range = {t.constant(-kIndexLimit), t.constant(kIndexLimit + 1)};
   } else if (is_integer(to)) {
     range = prove::type_range(t, to);
+    if (is_integer(from) && holds(t.in_range(operand, range.lo, range.hi))) return operand;
   }
   return t.opaque(name(to), std::vector{operand}, range, prove::OpaqueStyle::kArguments);
 }

@@ -53,6 +53,15 @@ Opcode opcode(BinaryOp op) {
   TENON_UNREACHABLE("a binary operator without an opcode");
 }
 
+// As a program writes it; `max` and `min` are calls.
+std::string_view spelling(Opcode op) {
+  for (BinaryOp binary :
+       {BinaryOp::kBitOr, BinaryOp::kBitXor, BinaryOp::kBitAnd, BinaryOp::kShiftLeft, BinaryOp::kShiftRight,
+        BinaryOp::kAdd, BinaryOp::kSubtract, BinaryOp::kMultiply, BinaryOp::kDivide, BinaryOp::kRemainder})
+    if (opcode(binary) == op) return frontend::spelling(binary);
+  return ir::row(op).mnemonic;
+}
+
 bool is_comparison(Opcode op) { return ir::row(op).rule == ir::TypeRule::kCompare; }
 
 // Whether the opcode has a meaning for operands of this type.
@@ -190,20 +199,20 @@ NodeId Typing::meet(NodeId root, ElementType type) {
     } else if (node.op == Opcode::kNot) {
       typed[id] = unary(UnaryOp::kComplement, operand(0), node.span);
     } else if (node.op == Opcode::kShl || node.op == Opcode::kShr) {
-      typed[id] = shift(node.op, operand(0), operand(1), node.span, ir::row(node.op).mnemonic);
+      typed[id] = shift(node.op, operand(0), operand(1), node.span, spelling(node.op));
     } else {
-      typed[id] = typed_operation(node.op, operand(0), operand(1), node.span, ir::row(node.op).mnemonic);
+      typed[id] = typed_operation(node.op, operand(0), operand(1), node.span, spelling(node.op));
     }
   }
   return typed[root];
 }
 
-NodeId Typing::typed(NodeId node) {
+NodeId Typing::typed(NodeId node, ElementType whole) {
   if (!nodes_[node].untyped()) return node;
   const Span span = nodes_[node].span;
-  const bool whole = nodes_[node].kind == NodeKind::kLiteral && !nodes_.literal_of(node).is_float;
+  const bool is_whole = nodes_[node].kind == NodeKind::kLiteral && !nodes_.literal_of(node).is_float;
   Diagnostic& d = instance_.report(DiagnosticId::kLiteralWithoutType, span);
-  const ElementType suggestion = whole ? ElementType::kI32 : ElementType::kF32;
+  const ElementType suggestion = is_whole ? whole : ElementType::kF32;
   const std::string replacement = fmt::format("{}({})", name(suggestion), instance_.sources.text(span));
   d.fix(span, replacement, "say which type is meant");
   return nodes_.error();
@@ -219,12 +228,13 @@ NodeId Typing::as_index(NodeId node, std::string_view what) {
   return nodes_.error();
 }
 
-NodeId Typing::as_bool(NodeId node, std::string_view what) {
+NodeId Typing::as_bool(NodeId node, std::string_view what, bool bare) {
   const Node& value = nodes_[node];
   if (value.is_error() || value.is_bool()) return node;
   Diagnostic& d = instance_.report(DiagnosticId::kNeedsBool, value.span, what, type_text(node));
   if (value.type) {
-    const std::string replacement = fmt::format("{} != 0", instance_.sources.text(value.span));
+    std::string replacement = fmt::format("{} != 0", instance_.sources.text(value.span));
+    if (!bare) replacement = fmt::format("({})", replacement);
     d.fix(value.span, replacement, "compare it with 0");
   }
   return nodes_.error();
@@ -271,7 +281,8 @@ bool Typing::check_operand(Opcode op, NodeId operand, Span span, std::string_vie
     d.note("for floats write x - floor(x / y) * y");
   } else if (op == Opcode::kXor && is_float(type)) {
     d.note("`^` is exclusive or, of integers; a power is written pow(x, y)");
-  } else if (type == ElementType::kBool && (op == Opcode::kAdd || op == Opcode::kMul)) {
+  } else if (type == ElementType::kBool &&
+             (op == Opcode::kAdd || op == Opcode::kMul || op == Opcode::kMax || op == Opcode::kMin)) {
     d.note("`||` and `&&` combine conditions; i32(...) makes 0 or 1 of one");
   }
   return false;
@@ -365,7 +376,7 @@ NodeId Typing::min_max(bool is_max, NodeId left, NodeId right, Span span) {
 NodeId Typing::unary(UnaryOp op, NodeId operand, Span span) {
   if (nodes_[operand].is_error()) return operand;
   if (op == UnaryOp::kNot) {
-    operand = as_bool(operand, "the operand of `!`");
+    operand = as_bool(operand, "the operand of `!`", false);
     if (nodes_[operand].is_error()) return operand;
     return nodes_.op(Opcode::kNot, ElementType::kBool, {operand}, span);
   }
@@ -405,13 +416,13 @@ NodeId Typing::call(tenon::FunctionId function, std::span<const NodeId> argument
   for (int pass = 0; pass < 2; ++pass)
     for (size_t i = 1; i < arguments.size(); ++i)
       if (!same_types(operands[0], operands[i], span, row.name)) return nodes_.error();
-  operands[0] = typed(operands[0]);
+  const bool of_floats = row.operands == FunctionOperands::kFloat;
+  operands[0] = typed(operands[0], of_floats ? ElementType::kF32 : ElementType::kI32);
   if (nodes_[operands[0]].is_error()) return nodes_.error();
   const ElementType type = *nodes_[operands[0]].type;
   if (!tenon::accepts(function, type)) {
     Diagnostic& d = instance_.report(DiagnosticId::kOperandType, span, row.name, name(type));
-    if (row.operands == FunctionOperands::kFloat && is_integer(type))
-      offer_cast(d, operands[0], ElementType::kF32);
+    if (of_floats && (is_integer(type) || is_f8(type))) offer_cast(d, operands[0], ElementType::kF32);
     return nodes_.error();
   }
   if (type == ElementType::kF64 && !row.f64) {

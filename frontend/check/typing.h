@@ -33,10 +33,11 @@ class Typing {
   NodeId meet(NodeId node, ElementType type);
   // The node as an index: literals and all integer types; for subscripts and bounds of ranges (`what`).
   NodeId as_index(NodeId node, std::string_view what);
-  // The node, which has to be a bool; `what` opens the message: "the condition of `?:`".
-  NodeId as_bool(NodeId node, std::string_view what);
-  // The node if it has a type; a literal that met none is reported.
-  NodeId typed(NodeId node);
+  // The node, which has to be a bool; `what` opens the message: "the condition of `?:`". A comparison
+  // may stand in its place as it is (`bare`), or needs parentheses.
+  NodeId as_bool(NodeId node, std::string_view what, bool bare = true);
+  // The node if it has a type; a literal that met none is reported, and a whole one could be a `whole`.
+  NodeId typed(NodeId node, ElementType whole = ElementType::kI32);
   // The value of `name`, whose elements have the type; otherwise a report that offers the cast.
   NodeId as_element(NodeId node, ElementType type, std::string_view name, Span declaration);
 

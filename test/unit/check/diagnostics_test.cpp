@@ -22,6 +22,10 @@ constexpr Case kCases[] = {
      "E0302 1:45 unknown function `expp`\n"},
     {"LibraryFunctionWithoutUse", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = gelu(x[i]) }",
      "E0302 1:45 unknown function `gelu`\n"},
+    {"LibraryTensorFunctionWithoutUse", "kernel k(x: f32[N]) -> (y: f32[N]) { y = softmax(x) }",
+     "E0302 1:42 unknown function `softmax`\n"},
+    {"UnknownNameOfOtherLetters", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = \u6838[i] + x[i] }",
+     "E0103 1:45 `\u6838`: names consist of ASCII letters, digits and `_`\n"},
     {"UnknownType", "kernel k(x: float32[N]) -> (y: f32[N]) { y[i] = 1 }",
      "E0303 1:13 unknown element type `float32`\n"},
     {"TypeMismatch", "kernel k(x: f16[N], s: f32) -> (y: f32[N]) { y[i] = x[i] * s }",
@@ -31,6 +35,8 @@ constexpr Case kCases[] = {
      "E0304 1:80 the operands of `<` have different types, i32 and index\n"},
     {"OperandType", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] % 2 }",
      "E0305 1:45 `%` is not defined for f32\n"},
+    {"OperandTypeOfLiterals", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] + 1 % 2 }",
+     "E0305 1:52 `%` is not defined for f32\n"},
     {"OperandTypeBits", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] & 3 }",
      "E0305 1:45 `&` is not defined for f32\n"},
     {"OperandTypeF8", "kernel k(x: f8e4m3[N]) -> (y: f32[N]) { y[i] = f32(x[i] + x[i]) }",
@@ -65,12 +71,18 @@ constexpr Case kCases[] = {
      "E0311 1:45 this number meets nothing that gives it a type\n"},
     {"LiteralNotInteger", "kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = x[i] + 0.5 }",
      "E0312 1:52 0.5 is not an integer, and cannot be i32\n"},
+    {"LiteralNotIntegerAsWritten",
+     "kernel k(x: i32[N]) -> (y: i32[N], z: i32[N]) { y[i] = x[i] * 2.0 z[i] = x[i] + 1e2 }",
+     "E0312 1:63 2.0 is not an integer, and cannot be i32\n"
+     "E0312 1:81 100.0 is not an integer, and cannot be i32\n"},
     {"LiteralOutOfRange", "kernel k(x: u8[N]) -> (y: u8[N]) { y[i] = x[i] + 300 }",
      "E0313 1:50 300 does not fit into u8\n"},
     {"LiteralNotExact", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] + 16777217 }",
      "E0314 1:52 16777217 is not exact in f32\n"},
     {"LiteralOverflow", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] + 2e50 }",
      "E0315 1:52 2e+50 is too large for f32\n"},
+    {"LiteralOverflowOfHalf", "kernel k(x: f16[N]) -> (y: f16[N]) { y[i] = x[i] + 70000 }",
+     "E0315 1:52 70000 is too large for f16\n"},
     {"LiteralUnderflow", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] + 1e-60 }",
      "E0316 1:52 1e-60 would be rounded to 0 in f32\n"},
     {"LiteralBool", "kernel k(x: f32[N]) -> (y: bool[N]) { y[i] = 1 }",
@@ -82,6 +94,10 @@ constexpr Case kCases[] = {
      "E0319 1:67 `N` is a dimension and has no elements\n"},
     {"NotAFunction", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x(i) }",
      "E0320 1:45 `x` is a parameter and cannot be called\n"},
+    {"KernelCalled",
+     "kernel f(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] }\n"
+     "kernel k(x: f32[N]) -> (y: f32[N]) { y = f(x) }",
+     "E0320 2:42 `f` is a kernel and cannot be called\n"},
     {"GenericAsValue", "kernel k<T: float>(x: T[N]) -> (y: T[N]) { y[i] = T }",
      "E0321 1:51 `T` is a type and has no value\n"},
     {"ReadBeforeDefinition", "kernel k(x: f32[N]) -> (y: f32[N]) { t: f32[N] y[i] = t[i] t[i] = x[i] }",
@@ -98,6 +114,10 @@ constexpr Case kCases[] = {
      "fn f<T: float>(a: T) -> T = a + a\n"
      "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = f(1) }",
      "E0324 2:45 `T` of `f` cannot be told from the arguments\n"},
+    {"DimensionUnknown",
+     "fn f(a: f32[2 * N]) -> (b: f32[N]) { b[i] = a[2 * i] }\n"
+     "kernel k(x: f32[2 * M]) -> (y: f32[M]) { y = f(x) }",
+     "E0324 2:46 `N` of `f` cannot be told from the arguments\n"},
     {"GenericKind",
      "fn f<T: float>(a: T) -> T = a + a\n"
      "kernel k(x: i32[N]) -> (y: i32[N]) { y[i] = f(x[i]) }",
@@ -161,6 +181,8 @@ constexpr Case kCases[] = {
      "E0403 1:66 the index `i` cannot run both up to M and up to N\n"},
     {"HiddenName", "kernel k(x: f32[N], i: index) -> (y: f32[N]) { y[i] = x[i] }",
      "E0404 1:50 the index `i` would hide a parameter of that name\n"},
+    {"HiddenLocal", "kernel k(x: f32[N]) -> (y: f32[N]) { i = f32(3) y[i] = x[0] }",
+     "E0404 1:51 the index `i` would hide a local of that name\n"},
     {"HiddenNameInReduction", "kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = sum[i](x[i]) }",
      "E0404 1:49 the index `i` would hide an index of that name\n"},
     {"SubscriptCount", "kernel k(x: f32[M, N]) -> (y: f32[N]) { y[i] = x[i] }",
@@ -339,6 +361,35 @@ help: give a value for elements outside
 1 | kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = x[i + 1 | 0] }
   |                                                     +++
 )");
+}
+
+TEST(Diagnostics, MistakesInFunctionsShowTheCall) {
+  const std::string text =
+      Checked("use std.nn\nkernel k(x: f64[N]) -> (y: f64[N]) { y[i] = gelu(x[i]) }").rendered();
+  EXPECT_NE(text.find("std.nn:"), std::string::npos) << text;
+  EXPECT_NE(text.find("test.tn:2:45"), std::string::npos) << text;
+  EXPECT_NE(text.find("---------- called from here"), std::string::npos) << text;
+  const std::string nested = Checked(
+                                 "fn f(a: f32) -> f32 = a + i32(1)\n"
+                                 "fn g(a: f32) -> f32 = f(a)\n"
+                                 "fn h(a: f32[N]) -> (b: f32[N]) { b[i] = g(a[i]) }\n"
+                                 "kernel k(x: f32[N]) -> (y: f32[N]) { y = h(x) }")
+                                 .rendered();
+  EXPECT_NE(nested.find("4 | kernel k(x: f32[N]) -> (y: f32[N]) { y = h(x) }\n"
+                        "  |                                      -------- called from here"),
+            std::string::npos)
+      << nested;
+}
+
+TEST(Diagnostics, FixesAreRightWhereTheyStand) {
+  EXPECT_NE(
+      Checked("kernel k(x: bool[N]) -> (y: bool[N]) { y[i] = x[i + 1] }").rendered().find("x[i + 1 | false]"),
+      std::string::npos);
+  EXPECT_NE(
+      Checked("kernel k(x: f32[N]) -> (y: bool[N]) { y[i] = !x[i] }").rendered().find("y[i] = !(x[i] != 0)"),
+      std::string::npos);
+  EXPECT_NE(Checked("kernel k(x: f32[N]) -> (y: f32[N]) { y[i] = exp(1) }").rendered().find("exp(f32(1))"),
+            std::string::npos);
 }
 
 TEST(Diagnostics, SlipsOfTheHandGetTheNameThatWasMeant) {

@@ -333,6 +333,25 @@ kernel k(x: f32[H], z: f32[P]) -> (y: f32[P]) where H >= 1 {
   EXPECT_EQ(checked.messages(), "");
 }
 
+TEST(Lowering, CastsOfIntegersThatLoseNothingAreLookedThrough) {
+  const std::string source =
+      "kernel k(x: f32[V], ids: i32[N]) -> (y: f32[N]){} {{ y[i] = ids[i] >= 0 && ids[i] < i32(V) ? "
+      "x[ids[i]] : 0 }}";
+  EXPECT_EQ(Checked(fmt::format(fmt::runtime(source), " where V < 2147483648")).messages(), "");
+  EXPECT_EQ(Checked(fmt::format(fmt::runtime(source), " where V < 2147483649")).messages().substr(0, 5),
+            "E0401");
+  EXPECT_EQ(Checked(fmt::format(fmt::runtime(source), "")).messages().substr(0, 5), "E0401");
+}
+
+TEST(Lowering, NormsOfTheLibraryTakeF64) {
+  EXPECT_EQ(
+      Checked(
+          "use std.nn kernel k(x: f64[M, N], g: f64[N], b: f64[N], e: f32) -> (y: f64[M, N], z: f64[M, N]) {"
+          " y = layernorm(x, g, b, e) z = rmsnorm(x, g, e) }")
+          .rendered(),
+      "");
+}
+
 TEST(Lowering, FunctionsOfTheLibraryTakeEveryFloatTypeThatIsBuilt) {
   for (std::string_view type : {"f32", "f16", "bf16"}) {
     std::string source = "use std.nn\n";
