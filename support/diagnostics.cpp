@@ -103,7 +103,10 @@ std::string_view did_you_mean(std::string_view name, const std::vector<std::stri
     const size_t allowed = longer / 3;
     if (longer > kMaxCompared || longer - shorter > allowed) continue;
     const size_t distance = edit_distance(name, candidate);
-    if (distance > allowed || distance >= best_distance) continue;
+    // Of equally close ones, that which goes on where the name ends: `sm_90a` for `sm_90`.
+    const bool closer =
+        distance < best_distance || (distance == best_distance && candidate.starts_with(name));
+    if (distance > allowed || !closer) continue;
     best = candidate;
     best_distance = distance;
   }

@@ -15,6 +15,9 @@ Span cover(Span a, Span b) {
 }
 
 FileId SourceManager::add(std::string name, std::string text) {
+  // No part of the text.
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   std::vector<uint32_t> starts{0};
   for (uint32_t i = 0; i < text.size(); ++i)
     if (text[i] == '\n') starts.push_back(i + 1);

@@ -51,7 +51,6 @@ class Lexer {
       report(DiagnosticId::kInvalidUtf8, 0, 2).note("it looks like UTF-16; save the file as UTF-8");
       list_.complete = false;
     }
-    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3;
     while (list_.complete && skip_space()) {
       lex_token();
       check_limits();
