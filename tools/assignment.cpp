@@ -73,7 +73,7 @@ Result<std::vector<Assignment<Value>>> parse_all(
   std::vector<Assignment<Value>> all;
   for (const std::string& text : texts) {
     size_t equals = text.find('=');
-    if (equals == std::string::npos || !is_name(text.substr(0, equals)))
+    if (equals == std::string::npos || equals + 1 == text.size() || !is_name(text.substr(0, equals)))
       return usage(option, text, fmt::format("expected NAME=VALUE, as in {} {}", option, example));
     std::string name = text.substr(0, equals);
     if (std::ranges::any_of(all, [&](const auto& other) { return other.name == name; }))
@@ -92,8 +92,8 @@ std::expected<SetValue, std::string> parse_set(const std::string& text) {
 #define TENON_ELEMENT_TYPE(id, name, bits, kind, numpy) name,
 #include "support/element_type.def"
   };
-  return std::unexpected(fmt::format("{} is neither an integer nor an element type{}",
-                                     text.empty() ? "nothing" : text, suggestion(text, types)));
+  return std::unexpected(
+      fmt::format("{} is neither an integer nor an element type{}", text, suggestion(text, types)));
 }
 
 std::expected<InputSpec, std::string> parse_input(const std::string& text) {
@@ -108,8 +108,8 @@ std::expected<InputSpec, std::string> parse_input(const std::string& text) {
   std::error_code ignored;
   if (!archive && !std::filesystem::exists(text, ignored))
     return std::unexpected(
-        fmt::format("{} is no file, no number and none of random, integers, zeros, ones, iota{}",
-                    text.empty() ? "nothing" : text, suggestion(text, keywords)));
+        fmt::format("{} is no file, no number and none of random, integers, zeros, ones, iota{}", text,
+                    suggestion(text, keywords)));
   return InputSpec{.kind = InputSpec::Kind::kFile, .text = text};
 }
 

@@ -167,13 +167,17 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("X[,Y[,Z]]")
       ->group("Launch");
   app.add_option("--shared", options.shared_bytes, "Dynamic shared memory a block")
+      ->check(whole_number())
       ->type_name("BYTES")
       ->group("Launch");
   app.add_option("--arg", options.arguments, "One argument, in order; see below")
       ->type_name("ARGUMENT")
       ->allow_extra_args(false)
       ->group("Launch");
-  app.add_option("--seed", options.seed, "Seed of random buffers")->type_name("N")->group("Launch");
+  app.add_option("--seed", options.seed, "Seed of random buffers")
+      ->check(whole_number())
+      ->type_name("N")
+      ->group("Launch");
   std::vector<std::string> archs;
   for (const Target& target : targets()) archs.emplace_back(target.name);
   app.add_option("--arch", options.arch, "The device to emulate, by default the module's target")
@@ -181,6 +185,7 @@ void add_options(CLI::App& app, Options& options) {
       ->type_name("ARCH")
       ->group("Device");
   app.add_option("--threads", options.threads, "Host threads, by default one a core")
+      ->check(whole_number())
       ->type_name("N")
       ->group("Device");
   app.add_option("--report", options.report, "Write the report as JSON")->type_name("FILE")->group("Output");

@@ -64,7 +64,7 @@ Result<KernelArgument> make_filled(const std::string& text, const InputSpec& fil
 Result<KernelArgument> make_kernel_argument(const std::string& text, size_t position, uint64_t seed) {
   std::vector<std::string> parts = split(text, ':');
   if (std::optional<ElementType> type = element_type_by_name(parts[0])) {
-    if (parts.size() != 2) return wrong(text, "expected TYPE:VALUE, as in i32:5");
+    if (parts.size() != 2 || parts[1].empty()) return wrong(text, "expected TYPE:VALUE, as in i32:5");
     return make_value(text, *type, parts[1]);
   }
   Result<std::vector<Assignment<InputSpec>>> fill = parse_inputs({"argument=" + parts[0]});

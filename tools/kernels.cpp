@@ -34,6 +34,45 @@ std::unexpected<Error> unknown_kernel(const frontend::Module& module, std::strin
                                                            : fmt::format("did you mean {}?", close)));
 }
 
+// Names that --set may give: sizes, or types.
+std::vector<std::string_view> settable(const frontend::Module& module, const frontend::CheckOptions& settings,
+                                       bool types) {
+  std::vector<std::string_view> names;
+  auto add = [&](std::string_view name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const frontend::Kernel& kernel : module.kernels) {
+    const frontend::Signature& signature = kernel.signature;
+    if (!settings.kernels.empty() && settings.kernels[0] != signature.name.text) continue;
+    for (const frontend::Generic& generic : signature.generics)
+      if ((generic.kind != frontend::GenericKind::kDim) == types) add(generic.name.text);
+    if (types) continue;
+    for (const std::vector<frontend::Param>* params : {&signature.params, &signature.results})
+      for (const frontend::Param& param : *params)
+        for (frontend::ExprId root : module.exprs(param.type.shape))
+          for (frontend::ExprId id : module.subtree(root))
+            if (const auto* name = module.get_if<frontend::NameRef>(id)) add(name->name);
+  }
+  return names;
+}
+
+std::unexpected<Error> unused_setting(const frontend::Module& module, const frontend::CheckOptions& settings,
+                                      const std::string& name) {
+  const std::vector<std::string_view> sizes = settable(module, settings, false);
+  const std::vector<std::string_view> types = settable(module, settings, true);
+  auto refuse = [&](std::string_view why) {
+    return fail(ErrorKind::kUsage, fmt::format("--set {}: {}", name, why));
+  };
+  if (std::ranges::find(sizes, name) != sizes.end()) return refuse("it is a size, as in --set N=4096");
+  if (std::ranges::find(types, name) != types.end()) return refuse("it is a type, as in --set T=f16");
+  std::vector<std::string_view> names = types;
+  names.insert(names.end(), sizes.begin(), sizes.end());
+  const std::string_view close = did_you_mean(name, names);
+  return refuse(fmt::format(
+      "no kernel has a size or generic of that name; {}",
+      close.empty() ? fmt::format("there are {}", joined(names)) : fmt::format("did you mean {}?", close)));
+}
+
 // "T by --set T=f16, D by --set D=64": what a kernel lacks.
 std::string missing_text(const frontend::Uninstantiated& kernel) {
   std::string text;
@@ -92,9 +131,11 @@ Result<CheckedKernels> check_kernels(ParsedSource& parsed, const KernelOptions& 
   if (!result.unknown_kernels.empty() && !has_errors)
     return unknown_kernel(parsed.module, result.unknown_kernels[0]);
   if (!result.unused_settings.empty() && !has_errors)
-    return fail(ErrorKind::kUsage, fmt::format("--set {}: no kernel has a size or generic of that name",
-                                               result.unused_settings[0]));
+    return unused_setting(parsed.module, settings, result.unused_settings[0]);
   for (const frontend::Uninstantiated& kernel : result.uninstantiated) {
+    for (const frontend::Uninstantiated::Missing& missing : kernel.missing)
+      if (settings.sizes.contains(missing.name) || settings.types.contains(missing.name))
+        return unused_setting(parsed.module, settings, missing.name);
     std::string message = fmt::format("kernel {} is generic; give {}", kernel.kernel, missing_text(kernel));
     if (result.module.kernels.empty()) return fail(ErrorKind::kUsage, message);
     fmt::print(stderr, "tenon: left out: {}\n", message);

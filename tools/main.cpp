@@ -56,6 +56,9 @@ std::string describe(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   if (message.starts_with(kConversion))
     return message.substr(kConversion.size()) + " is no value that it takes";
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    if (const size_t name_end = message.find(": At Most 1 required"); name_end != std::string::npos)
+      return message.substr(0, name_end) + " is given more than once";
   if (unknown.empty()) return message;
   const std::string& text = unknown.front();
   std::string_view what = text.starts_with('-') ? "unknown option"

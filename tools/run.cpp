@@ -62,10 +62,8 @@ Result<Request> parse_request(const Options& options) {
 Result<std::vector<int64_t>> offsets_by_parameter(const Program& program, const Request& request) {
   std::vector<int64_t> offsets(program.parameters.size(), 0);
   for (const Assignment<int64_t>& offset : request.offsets) {
-    Result<ParameterId> id = find_input(program, offset.name);
-    if (!id) id = find_output(program, offset.name);
-    if (!id) return std::unexpected(id.error());
-    offsets[id->index()] = offset.value;
+    TENON_TRY_ASSIGN(ParameterId id, find_buffer(program, offset.name));
+    offsets[id.index()] = offset.value;
   }
   return offsets;
 }
@@ -92,11 +90,13 @@ Result<std::vector<std::optional<uint32_t>>> forced_variants(const Program& prog
 // One kernel's run, from arguments to results.
 class Run {
  public:
+  // `report` takes the objects of the launches, whatever becomes of the run.
   Run(const Options& options, const Request& request, RunDevice& device, const ir::Kernel& kernel,
-      std::shared_ptr<const api::CompiledKernel> compiled)
+      std::shared_ptr<const api::CompiledKernel> compiled, std::string& report)
       : options_(options),
         request_(request),
         device_(device),
+        report_(report),
         kernel_(kernel),
         compiled_(std::move(compiled)) {}
 
@@ -135,7 +135,7 @@ class Run {
     Result<runtime::LaunchPlan> plan = runtime::launch_on_host(*loaded, arrays_, launch_options);
     std::vector<emulator::LaunchReport> reports = device_.take_reports();
     print_faults(reports);
-    if (!options_.report.empty()) TENON_TRY(write_report(reports, plan));
+    if (!options_.report.empty()) add_to_report(reports, plan);
     if (!plan) return std::unexpected(plan.error());
     return {};
   }
@@ -147,12 +147,11 @@ class Run {
   }
 
   // One object a launch: all that the emulated device counted, or what a GPU was asked to do.
-  Result<void> write_report(const std::vector<emulator::LaunchReport>& reports,
-                            const Result<runtime::LaunchPlan>& plan) const {
-    std::string text;
+  void add_to_report(const std::vector<emulator::LaunchReport>& reports,
+                     const Result<runtime::LaunchPlan>& plan) const {
     auto add = [&](std::string object) {
       while (object.ends_with('\n')) object.pop_back();
-      text += (text.empty() ? "" : ",\n") + object;
+      report_ += (report_.empty() ? "" : ",\n") + object;
     };
     for (const emulator::LaunchReport& report : reports) add(emulator::render_json(report));
     if (!device_.emulated() && plan)
@@ -160,7 +159,6 @@ class Run {
         add(fmt::format(
             R"({{"kernel": "{}", "grid": [{}, 1, 1], "block": [{}, 1, 1], "dynamic_shared_bytes": {}}})",
             launch.entry(), launch.grid, launch.block, launch.dynamic_shared));
-    return write_file(options_.report, fmt::format("[\n{}\n]\n", text));
   }
 
   // The kernel as checked, before any pass, on the inputs.
@@ -218,6 +216,7 @@ class Run {
   const Options& options_;
   const Request& request_;
   RunDevice& device_;
+  std::string& report_;
   const ir::Kernel& kernel_;
   const std::shared_ptr<const api::CompiledKernel> compiled_;
   Arrays inputs_;
@@ -237,7 +236,7 @@ Result<frontend::CheckOptions> complete_settings(const ParsedSource& parsed, con
   return settings;
 }
 
-Result<ExitStatus> run_kernels(Options& options) {
+Result<ExitStatus> run_kernels(Options& options, std::string& report) {
   TENON_TRY_ASSIGN(Request request, parse_request(options));
   TENON_TRY_ASSIGN(ParsedSource parsed, parse_source(options.kernel.source));
   TENON_TRY_ASSIGN(frontend::CheckOptions settings, complete_settings(parsed, options, request));
@@ -255,9 +254,20 @@ Result<ExitStatus> run_kernels(Options& options) {
     if (checked.kernels.size() > 1) fmt::print("kernel {}\n", kernel.name);
     auto compiled = std::make_shared<const api::CompiledKernel>(kernel, compiler_options, nullptr);
     if (options.schedule.has_errors(*parsed.sources, options.kernel.source)) return kUsage;
-    TENON_TRY_ASSIGN(ExitStatus one, Run(options, request, device, kernel, std::move(compiled))());
+    TENON_TRY_ASSIGN(ExitStatus one, Run(options, request, device, kernel, std::move(compiled), report)());
     if (one != kOk) status = one;
   }
+  return status;
+}
+
+Result<ExitStatus> run_and_report(Options& options) {
+  if (!options.report.empty() && options.stage != "ptx")
+    return fail(ErrorKind::kUsage,
+                "--report tells of launches, which --stage " + options.stage + " has none of");
+  std::string report;
+  Result<ExitStatus> status = run_kernels(options, report);
+  if (!options.report.empty() && (status || !report.empty()))
+    TENON_TRY(write_file(options.report, fmt::format("[\n{}\n]\n", report)));
   return status;
 }
 
@@ -274,6 +284,7 @@ void add_options(CLI::App& app, Options& options) {
       ->allow_extra_args(false)
       ->group("Arguments");
   app.add_option("--seed", options.seed, "Seed of random inputs, by default 0")
+      ->check(whole_number())
       ->type_name("N")
       ->group("Arguments");
   app.add_option("--offset", options.offsets, "Move a buffer by so many elements from an aligned address")
@@ -312,7 +323,7 @@ Command add_run(CLI::App& parent) {
       "  tenon run examples/axpy.tn --set N=8 --in a=2 --in x=iota\n"
       "  tenon run examples/softmax.tn --in x=a.npy --out y=b.npy --check");
   return {app, [options] {
-            Result<ExitStatus> status = run_kernels(*options);
+            Result<ExitStatus> status = run_and_report(*options);
             return status ? *status : failed(status.error());
           }};
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -37,11 +38,11 @@ std::unexpected<Error> unknown_name(const Program& program, std::string_view wha
 }
 
 Result<ParameterId> find_parameter(const Program& program, const std::string& name, std::string_view what,
-                                   Role excluded) {
+                                   const std::function<bool(const Parameter&)>& eligible) {
   std::vector<std::string_view> candidates;
   for (uint32_t i = 0; i < program.parameters.size(); ++i) {
     const Parameter& parameter = program.parameters[ParameterId(i)];
-    if (parameter.role == excluded) continue;
+    if (!eligible(parameter)) continue;
     if (parameter.name == name) return ParameterId(i);
     candidates.push_back(parameter.name);
   }
@@ -162,11 +163,19 @@ class Builder {
 }  // namespace
 
 Result<ParameterId> find_input(const Program& program, const std::string& name) {
-  return find_parameter(program, name, "input", Role::kResult);
+  return find_parameter(program, name, "input",
+                        [](const Parameter& parameter) { return parameter.role != Role::kResult; });
 }
 
 Result<ParameterId> find_output(const Program& program, const std::string& name) {
-  return find_parameter(program, name, "result", Role::kInput);
+  return find_parameter(program, name, "result",
+                        [](const Parameter& parameter) { return parameter.role != Role::kInput; });
+}
+
+Result<ParameterId> find_buffer(const Program& program, const std::string& name) {
+  return find_parameter(program, name, "buffer", [](const Parameter& parameter) {
+    return parameter.role != Role::kInput || !parameter.shape.empty();
+  });
 }
 
 Result<RunArguments> make_run_arguments(const Program& program, const RunInputs& inputs) {

@@ -29,6 +29,8 @@ struct RunArguments {
 // The input or inout, the result or inout of that name; kUsage with the names there are.
 Result<runtime::ParameterId> find_input(const runtime::Program& program, const std::string& name);
 Result<runtime::ParameterId> find_output(const runtime::Program& program, const std::string& name);
+// The parameter of that name that lies in memory: all but scalar inputs.
+Result<runtime::ParameterId> find_buffer(const runtime::Program& program, const std::string& name);
 
 // Reads the files, takes sizes from their shapes and from the sets, chooses the sizes that are left, and
 // fills every other input. Names that the program does not have are kUsage. That the sizes agree is the

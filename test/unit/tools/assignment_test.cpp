@@ -25,7 +25,7 @@ TEST(Sets, AreIntegersOrTypes) {
 TEST(Sets, MistakesAreNamed) {
   EXPECT_EQ(message(parse_sets({"N"})), "--set N: expected NAME=VALUE, as in --set N=4096 or T=f16");
   EXPECT_EQ(message(parse_sets({"4=N"})), "--set 4=N: expected NAME=VALUE, as in --set N=4096 or T=f16");
-  EXPECT_EQ(message(parse_sets({"N="})), "--set N=: nothing is neither an integer nor an element type");
+  EXPECT_EQ(message(parse_sets({"N="})), "--set N=: expected NAME=VALUE, as in --set N=4096 or T=f16");
   EXPECT_EQ(message(parse_sets({"T=float16"})),
             "--set T=float16: float16 is neither an integer nor an element type");
   EXPECT_EQ(message(parse_sets({"T=bf61"})),
@@ -61,7 +61,7 @@ TEST(Inputs, MistakesAreNamed) {
 TEST(Offsets, AreSmallNumbersOfElements) {
   EXPECT_EQ((*parse_offsets({"x=1"}))[0].value, 1);
   EXPECT_EQ(message(parse_offsets({"x=-1"})), "--offset x=-1: an offset is a number of elements, 0 to 2^20");
-  EXPECT_EQ(message(parse_outputs({"y="})), "--out y=: a result goes to an .npy or .npz file");
+  EXPECT_EQ(message(parse_outputs({"y="})), "--out y=: expected NAME=VALUE, as in --out y=b.npy");
 }
 
 }  // namespace
