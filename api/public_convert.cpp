@@ -7,6 +7,8 @@ namespace tenon {
   static_assert(static_cast<int>(DataType::k##id) == static_cast<int>(ElementType::k##id));
 #include "support/element_type.def"
 
+std::string_view version() { return TENON_VERSION; }
+
 std::string_view name(DataType type) {
   std::optional<ElementType> element = api::element_type(type);
   return element ? name(*element) : "unknown";

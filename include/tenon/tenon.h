@@ -1,6 +1,7 @@
 // The C++ interface of Tenon: compile a kernel from source text, look at it, run it on host arrays, launch it
-// on device pointers. C++17, no other header needed, no exceptions thrown. Everything is thread-safe unless
-// it says otherwise.
+// on device pointers. C++17, no other header needed. Nothing is thrown but std::bad_alloc. Everything is
+// thread-safe: several threads may use one Kernel or Device at the same time, and what says otherwise is
+// marked.
 //
 //   tenon::Expected<tenon::Kernel> kernel = tenon::Kernel::compile(R"(
 //     kernel axpy(a: f32, x: f32[N], y: f32[N]) -> (z: f32[N]) { z[i] = a * x[i] + y[i] }
@@ -30,7 +31,15 @@
 
 #define TENON_API __attribute__((visibility("default")))
 
+// Of this header. What is written for one minor version need not compile or run with another.
+#define TENON_VERSION_MAJOR 0
+#define TENON_VERSION_MINOR 1
+#define TENON_VERSION_PATCH 0
+
 namespace tenon {
+
+// Of the library that is loaded: "0.1.0".
+TENON_API std::string_view version();
 
 // The element types of the language, in its order. A bool takes a byte; index is a signed 64-bit integer.
 enum class DataType : uint8_t {
@@ -165,7 +174,8 @@ struct CompileOptions {
   std::vector<NamedType> types;
   // Dimensions fixed in the compiled kernel (N = 4096), and every `dim` generic.
   std::vector<NamedValue> sizes;
-  // What is said about schedules, as VariantInfo::schedule does (`k = serial repeat(32)`); the rest is chosen.
+  // What is said about schedules, as VariantInfo::schedule does (`k = serial repeat(32)`); the rest is
+  // chosen.
   std::string schedule;
   // Source lines in the PTX, for profilers and debuggers.
   bool line_info = false;

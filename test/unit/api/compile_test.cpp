@@ -21,6 +21,12 @@ constexpr const char* kTwo =
     "kernel one(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] }\n"
     "kernel two(x: f32[N]) -> (y: f32[N]) { y[i] = x[i] * 2.0 }\n";
 
+TEST(Version, OfTheHeaderIsThatOfTheLibrary) {
+  const std::string header = std::to_string(TENON_VERSION_MAJOR) + "." + std::to_string(TENON_VERSION_MINOR) +
+                             "." + std::to_string(TENON_VERSION_PATCH);
+  EXPECT_EQ(tenon::version(), header);
+}
+
 TEST(DataTypes, NamesAndSizes) {
   EXPECT_EQ(tenon::name(DataType::kBF16), "bf16");
   EXPECT_EQ(tenon::byte_size(DataType::kBF16), 2u);
