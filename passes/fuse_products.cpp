@@ -10,6 +10,8 @@
 //   %p = mul %x, %w                           becomes
 //   %next = add %carried, %p                     %next = fma %x, %w, %carried
 //
+// A reduction of an outer product stays: it needs a factor with all axes.
+//
 // Where elements outside the domain are replaced by 0 behind the product, and the product is a square, they
 // are replaced before it.
 #include <algorithm>
@@ -72,6 +74,15 @@ class ProductFusion {
     return op != nullptr && op->op == Opcode::kConst && op->bits == 0;
   }
 
+  // Whether neither factor has all axes of the product: a reduction needs one that has.
+  bool is_outer_product(TileValueId value) const {
+    const TileOp* op = definition(value);
+    if (op == nullptr || op->op != Opcode::kMul) return false;
+    const size_t axes = module_.values[value].type.axes.size();
+    return std::ranges::all_of(
+        op->operands, [&](TileValueId factor) { return module_.values[factor].type.axes.size() < axes; });
+  }
+
   // The factors of a term, which is then dead: a product, or a square that is 0 where a mask fails.
   std::optional<std::pair<TileValueId, TileValueId>> factors(ir::RegionId region, TileOpId before,
                                                              TileValueId term) {
@@ -102,6 +113,7 @@ class ProductFusion {
   void fuse_reduce(ir::RegionId region, TileOpId id) {
     const TileOp& reduce = module_.ops[id];
     if (reduce.monoid->kind != ir::MonoidKind::kSum || reduce.operands.size() != 1) return;
+    if (is_outer_product(reduce.operands[0])) return;
     auto pair = factors(region, id, reduce.operands[0]);
     if (!pair) return;
     module_.ops[id].operands = {pair->first, pair->second};
