@@ -128,6 +128,8 @@ bool Context::attempt(ConditionId goal, uint32_t steps, Verdict& verdict) {
     verdict = {.outcome = Outcome::kProved, .steps = verdict.steps};
     return true;
   }
+  // Clauses that make a part hold each may contradict one another.
+  if (can_suggest && contradicts(suggested)) can_suggest = false;
   verdict.suggested_clause = can_suggest ? suggested : ConditionId();
   verdict.remaining = terms_.text(open);
   return false;
@@ -137,6 +139,12 @@ uint32_t Context::steps_for(uint32_t wanted) const {
   return spent_ < kTotalSteps ? wanted : std::min(wanted, kStepsWhenSpent);
 }
 
+bool Context::contradicts(ConditionId clause) {
+  FactScope scope(*this);
+  assume(clause);
+  return holds_within(terms_.boolean(false), kFirstSteps);
+}
+
 // A goal at which the search ended, if it does not contradict the facts and does make the condition hold.
 ConditionId Context::suggestion(ConditionId goal, Facts& facts, const std::vector<Polynomial>& leaves) {
   for (const Polynomial& leaf : leaves) {
@@ -144,9 +152,10 @@ ConditionId Context::suggestion(ConditionId goal, Facts& facts, const std::vecto
     if (!term) continue;
     const ConditionId clause = terms_.non_negative(*term);
     if (!launch_known(terms_, terms_.atoms_of(clause)) || clause == goal) continue;
+    if (contradicts(clause)) continue;
     FactScope scope(*this);
     assume(clause);
-    if (!holds_within(terms_.boolean(false), kFirstSteps) && holds_within(goal, kFirstSteps)) return clause;
+    if (holds_within(goal, kFirstSteps)) return clause;
   }
   return {};
 }

@@ -90,6 +90,8 @@ class Context {
   Facts problem(ConditionId goal);
   bool holds_at_once(ConditionId goal);
   bool holds_within(ConditionId goal, uint32_t steps);
+  // Whether the clause cannot hold, by what is assumed.
+  bool contradicts(ConditionId clause);
   ConditionId suggestion(ConditionId goal, Facts& facts, const std::vector<Polynomial>& leaves);
   std::optional<std::string> counterexample(ConditionId goal) const;
   bool attempt(ConditionId goal, uint32_t steps, Verdict& verdict);

@@ -93,12 +93,19 @@ void Facts::take_divisors(ConditionId fact) {
   }
 }
 
-void Facts::raise_lower_bound(AtomId atom, int64_t bound) {
-  const std::optional<int64_t> known = lower_bound(atom);
+void Facts::raise_lower_bound(AtomId id, int64_t bound) {
+  const std::optional<int64_t> known = lower_bound(id);
   if (known && *known >= bound) return;
-  lower_bounds_[atom] = bound;
+  lower_bounds_[id] = bound;
   ++progress_;
   ++version_;
+  const Atom atom = store_->atom(id);
+  if (atom.kind != AtomKind::kDiv || bound < 1) return;
+  // x / d >= 1, where d is not negative, needs d >= 1, and x >= d * (x / d).
+  const TermId d = atom.operands[1];
+  if (!clearly_non_negative(store_->polynomial(d))) return;
+  take(store_->ge(d, store_->constant(1)));
+  take(store_->ge(atom.operands[0], store_->scale(d, bound)));
 }
 
 // Kept divided by its content. A bound of one atom goes to the lower bounds. From m * q >= c with m >= 0: if

@@ -161,6 +161,9 @@ Polynomial Search::reduced(Polynomial p) {
 
 void Search::note_leaf(const Polynomial& p) {
   if (leaves_.size() >= kMaxLeaves || p.constant_value()) return;
+  // That a size is 0 is nothing to suggest.
+  const std::optional<Polynomial> negated = scale(p, -1);
+  if (p.monomials.size() == 1 && negated && facts_.clearly_non_negative(*negated)) return;
   const bool launch_known = std::ranges::all_of(facts_.atoms_by_rank(p), [&](AtomId id) {
     const Atom& atom = facts_.store().atom(id);
     return atom.kind == AtomKind::kSymbol && atom.symbol_kind != SymbolKind::kIndex;

@@ -392,6 +392,15 @@ TEST(Diagnostics, FixesAreRightWhereTheyStand) {
             std::string::npos);
 }
 
+TEST(Diagnostics, ClausesThatContradictOneAnotherAreNotSuggested) {
+  const std::string text =
+      Checked(
+          "kernel k(x: f32[B], z: f32[N]) -> (y: f32[N]) where N >= 3, B >= 1 { y[i] = x[N - B + i * i] }")
+          .rendered();
+  EXPECT_NE(text.find("it fails for"), std::string::npos) << text;
+  EXPECT_EQ(text.find("would make it hold"), std::string::npos) << text;
+}
+
 TEST(Diagnostics, SlipsOfTheHandGetTheNameThatWasMeant) {
   const std::string text = Checked("kernel k(input: f32[N]) -> (y: f32[N]) { y[i] = inpt[i] }").rendered();
   EXPECT_NE(text.find("did you mean `input`?"), std::string::npos) << text;

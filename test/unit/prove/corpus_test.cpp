@@ -230,6 +230,15 @@ TEST_F(CorpusTest, QuotientThatIsZero) {
   EXPECT_TRUE(in_bounds(i / 4 * K + j, K));
 }
 
+TEST_F(CorpusTest, QuotientThatIsNotEmpty) {
+  Expr A = dim("A"), B = dim("B"), D = dim("D");
+  Expr i = index("i", B / 2), j = index("j", A / D);
+  EXPECT_TRUE(in_bounds((i + 2) % B, B));
+  EXPECT_TRUE(in_bounds(i + 1, B));
+  EXPECT_FALSE(in_bounds(i + 2, B));
+  EXPECT_TRUE(in_bounds((j + 1) % D, D));
+}
+
 TEST_F(CorpusTest, RangesAreEqual) {
   Expr H = dim("H"), D = dim("D"), K = dim("K"), G = dim("G");
   EXPECT_TRUE(context.equal((H * D).id, (D * H).id));
