@@ -6,12 +6,13 @@
 #include <filesystem>
 
 #include "examples.h"
+#include "test/thinning.h"
 #include "test/unit/frontend/mutator.h"
 
 namespace tenon::conformance {
 namespace {
 
-constexpr int kMutations = 200;
+constexpr int kMutations = thinned(200, 20);
 constexpr double kMostSeconds = 10;
 
 // All .tn files, by their paths from the root.

@@ -9,6 +9,7 @@
 
 #include "api/ptx_module.h"
 #include "examples.h"
+#include "test/thinning.h"
 
 namespace tenon::conformance {
 namespace {
@@ -59,6 +60,7 @@ bool buys_a_block(const tools::EntryResources& entry, uint32_t threads) {
 class PtxasTest : public testing::TestWithParam<std::tuple<Example, size_t>> {};
 
 TEST_P(PtxasTest, NothingIsSpilled) {
+  if (kThin) GTEST_SKIP() << "the assembler sees the same text without a sanitizer";
   if (!tools::has_ptxas()) GTEST_SKIP() << "ptxas is not in the search path";
   const auto& [example, target] = GetParam();
   SourceProgram source = load(example);
