@@ -6,11 +6,12 @@
 
 #include "examples.h"
 #include "functions_text.h"
+#include "sweep.h"
 
 namespace tenon::conformance {
 namespace {
 
-// What no example has, as special_values_test runs it.
+// What no example has.
 constexpr const char* kOperators = R"(
 kernel operators(x: i32[N], z: i32[N]) -> (a: i32[N], b: i32[N], c: i32[N], d: i32[N], e: i32[N], f: i32[N], g: i32[N],
     h: i32[N], l: i32[N], m: bool[N], n: bool[N], o: bool[N], p: bool[N], q: bool[N], r: bool[N], s: i32[N]) {
@@ -47,10 +48,16 @@ class Coverage : public testing::Test {
         for (const ir::TileOp& op : compiled.lower_to_tile(s, v).ops) tile_.insert(op.op);
   }
 
+  // The examples run in examples_test; this runs here.
   void add(const std::string& source) {
     SourceProgram program("coverage.tn", source, {});
     ASSERT_EQ(program.kernels().size(), 1u) << program.complaints();
     add(program.kernels()[0]);
+    Machine machine;
+    Subject subject(program, program.kernels()[0], machine);
+    const SweepResult result = sweep(subject, {{{"N", 333}}});
+    EXPECT_EQ(result.failed, 0) << result.text();
+    EXPECT_EQ(result.cases, 1);
   }
 
   // Those of the stage that were not met.

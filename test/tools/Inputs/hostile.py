@@ -162,9 +162,9 @@ def test_sources(command, root):
             with open(os.path.join(root, folder, name), "rb") as source:
                 text = source.read()
             # 2: a kernel is generic.
-            for n in range(2):
+            for n, form in enumerate(("tensor-ir", "ptx")):
                 path = command.file("mutated.tn", mutated(chance, text))
-                command.expect(f"{name}, mutated {n}", {0, 1, 2}, "compile", path, "--emit", "tensor-ir")
+                command.expect(f"{name}, mutated {n}", {0, 1, 2}, "compile", path, "--emit", form)
 
 
 def npy(header, data=b"", version=1):
