@@ -9,8 +9,17 @@ namespace {
 using ir::AxisId;
 using ir::IndexKind;
 
+bool tells_threads_apart(const ir::Layout& layout, AxisId axis) {
+  for (unsigned bit = 0; bit < ir::kLaneBits; ++bit)
+    if (layout.lane_basis(bit, axis) != 0) return true;
+  for (unsigned bit = 0; (1 << bit) < layout.warp_count(); ++bit)
+    if (layout.warp_basis(bit, axis) != 0) return true;
+  return false;
+}
+
 // The tile axis t of a subscript t + n * extent(t) + ..., the rest of which is the same for all threads.
-std::optional<AxisId> place_in_tile(const ir::TileModule& module, ir::IndexId subscript) {
+std::optional<AxisId> place_in_tile(const ir::TileModule& module, ir::IndexId subscript,
+                                    const ir::Layout& layout) {
   AxisId axis;
   bool one = true;
   module.index.for_each_atom(subscript, [&](ir::IndexId atom) {
@@ -18,6 +27,7 @@ std::optional<AxisId> place_in_tile(const ir::TileModule& module, ir::IndexId su
     if (node.kind == IndexKind::kValue) one = false;
     if (node.kind != IndexKind::kAxis) return;
     if (module.axes[AxisId(node.reference)].kind != ir::TileAxis::Kind::kTile) return;
+    if (!tells_threads_apart(layout, AxisId(node.reference))) return;
     one = one && !axis.valid();
     axis = AxisId(node.reference);
   });
@@ -38,12 +48,11 @@ std::optional<AxisId> place_in_tile(const ir::TileModule& module, ir::IndexId su
 }
 
 // Whether each position belongs to one thread.
-bool is_spread(const ir::TileType& type, AxisId axis) {
-  if (!type.layout || type.axes.size() != 1 || type.axes[0] != axis) return false;
+bool is_spread(const ir::Layout& layout, AxisId axis) {
   for (unsigned bit = 0; bit < ir::kLaneBits; ++bit)
-    if (type.layout->lane_basis(bit, axis) == 0) return false;
-  for (unsigned bit = 0; (1 << bit) < type.layout->warp_count(); ++bit)
-    if (type.layout->warp_basis(bit, axis) == 0) return false;
+    if (layout.lane_basis(bit, axis) == 0) return false;
+  for (unsigned bit = 0; (1 << bit) < layout.warp_count(); ++bit)
+    if (layout.warp_basis(bit, axis) == 0) return false;
   return true;
 }
 
@@ -57,8 +66,9 @@ std::set<ir::BufferId> private_buffers(const ir::TileModule& module) {
     bool access = op.op == ir::Opcode::kLoad || op.op == ir::Opcode::kStore;
     ir::TileType type = ir::accessed_type(module, op);
     std::optional<AxisId> axis;
-    if (access && op.subscripts.size() == 1) axis = place_in_tile(module, op.subscripts[0]);
-    if (!axis || !is_spread(type, *axis) || axes.emplace(op.buffer, *axis).first->second != *axis)
+    if (access && op.subscripts.size() == 1 && type.layout)
+      axis = place_in_tile(module, op.subscripts[0], *type.layout);
+    if (!axis || !is_spread(*type.layout, *axis) || axes.emplace(op.buffer, *axis).first->second != *axis)
       shared.insert(op.buffer);
   }
   std::set<ir::BufferId> result;

@@ -44,13 +44,19 @@ void Nest::place_dims(Context& main) {
   std::vector<ir::Layout::Block> home;
   std::vector<AxisId> grid;
   tile_axes_.resize(schedule_.dims.size());
+  step_axes_.resize(schedule_.dims.size());
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
     const LoopDim& dim = schedule_.dims[d];
-    if (dim.tile() > 1) {
-      tile_axes_[d] = builder.tile_axis(dim_name(dim), dim.tile());
-      home.push_back({tile_axes_[d], dim.vector, dim.lane, dim.warp, dim.repeat});
+    int32_t steps = has_steps(d) ? dim.repeat : 1;
+    if (dim.tile() > steps) {
+      tile_axes_[d] = builder.tile_axis(dim_name(dim), dim.tile() / steps);
+      home.push_back({tile_axes_[d], dim.vector, dim.lane, dim.warp, dim.repeat / steps});
     }
-    IndexId in_tile = dim.tile() > 1 ? module_.index.axis(tile_axes_[d]) : module_.index.constant(0);
+    if (steps > 1) {
+      step_axes_[d] = builder.tile_axis("step_" + dim_name(dim), steps);
+      home.push_back({step_axes_[d], 1, 1, 1, steps});
+    }
+    IndexId in_tile = place_in_tile(d);
     if (dim.placement == Placement::kGrid) {
       AxisId block =
           builder.grid_axis("block_" + dim_name(dim), module_.index.ceil_div(dim_extent(dim), dim.tile()));
@@ -65,6 +71,23 @@ void Nest::place_dims(Context& main) {
   }
   module_.homes.push_back(ir::Layout::blocked(home, schedule_.warps));
   module_.kernels.back().grid = std::move(grid);
+}
+
+bool Nest::has_steps(uint32_t d) const {
+  const LoopDim& dim = schedule_.dims[d];
+  if (dim.placement == Placement::kGrid || dim.placement == Placement::kFit) return false;
+  return std::none_of(schedule_.staged.begin(), schedule_.staged.end(), [&](const StagedRead& staged) {
+    return std::any_of(staged.factors.begin(), staged.factors.end(),
+                       [&](const StagedRead::Factor& factor) { return factor.dim == d; });
+  });
+}
+
+IndexId Nest::place_in_tile(uint32_t d) {
+  IndexId place = tile_axes_[d].valid() ? module_.index.axis(tile_axes_[d]) : module_.index.constant(0);
+  if (!step_axes_[d].valid()) return place;
+  const LoopDim& dim = schedule_.dims[d];
+  return module_.index.add(module_.index.scale(module_.index.axis(step_axes_[d]), dim.tile() / dim.repeat),
+                           place);
 }
 
 IndexId Nest::parts() const {

@@ -87,8 +87,7 @@ std::vector<TileValueId> Nest::in_loops(Context& outer, std::span<const uint32_t
         inner.parent = &outer;
         IndexId tile = module_.index.axis(counter);
         if (split) tile = module_.index.add(module_.index.mul(module_.index.axis(part_), tiles), tile);
-        IndexId in_tile = dim.tile() > 1 ? module_.index.axis(tile_axes_[d]) : module_.index.constant(0);
-        bind(inner, d, module_.index.add(module_.index.scale(tile, dim.tile()), in_tile));
+        bind(inner, d, module_.index.add(module_.index.scale(tile, dim.tile()), place_in_tile(d)));
         return in_loops(inner, dims.subspan(1), carried, body);
       });
 }

@@ -52,6 +52,12 @@ class Nest {
   // ---- launch.cpp ----
   // Tile and grid axes of the dimensions, and the positions that they give; leaves the grid in the launch.
   void place_dims(Context& main);
+  // Whether a tile of the dimension that a loop runs over is taken in steps, an axis of its own in registers:
+  // a reduction merges them in each iteration, so that a thread carries one step's states instead of a
+  // tile's.
+  bool has_steps(uint32_t d) const;
+  // The position within a tile.
+  ir::IndexId place_in_tile(uint32_t d);
   // The number of parts of the split dimension.
   ir::IndexId parts() const;
   void store_states(Context& context, const ir::TensorOp& op, const ir::OpOutput& output,
@@ -77,7 +83,12 @@ class Nest {
 
   // ---- reductions.cpp ----
   void build_reduction(Context& main, ir::TensorOpId id, const std::vector<uint32_t>& serial);
-  std::vector<ir::AxisId> reduced_tile_axes(const ir::TensorOp& op) const;
+  // Those among `axes`, one for each dimension, that belong to the reduced ones.
+  std::vector<ir::AxisId> reduced_among(const std::vector<ir::AxisId>& axes, const ir::TensorOp& op) const;
+  // The states of all results, reduced along `axes`.
+  std::vector<ir::TileValueId> reduced(Context& context, const ir::TensorOp& op,
+                                       std::vector<ir::TileValueId> states,
+                                       const std::vector<ir::AxisId>& axes);
   // Gives the state to be reduced a value over all axes of the others and the reduced ones: terms that do not
   // depend on a reduced axis are as many as it has positions.
   void spread(Context& context, const ir::Monoid& monoid, std::vector<ir::TileValueId>& state,
@@ -160,7 +171,9 @@ class Nest {
   std::map<ir::TensorId, ir::TensorOpId> producers_;
   // The tensors that the group stores.
   std::set<ir::TensorId> external_;
+  // Per dimension, absent where they have a single position.
   std::vector<ir::AxisId> tile_axes_;
+  std::vector<ir::AxisId> step_axes_;
   // The block's part of a split dimension.
   ir::AxisId part_;
   // What is kept in shared memory, and where, once a loop has brought it there.

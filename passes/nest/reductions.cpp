@@ -20,28 +20,37 @@ void Nest::build_reduction(Context& main, TensorOpId id, const std::vector<uint3
     build_contraction(main, contraction, serial);
     return;
   }
-  std::vector<AxisId> reduced = reduced_tile_axes(op);
-  std::vector<TileValueId> state;
+  std::vector<TileValueId> states;
   if (serial.empty()) {
-    state = masked_lifts(main, id);
+    states = masked_lifts(main, id);
   } else {
-    std::vector<TileValueId> initial = identities(main, op);
-    state = in_loops(main, serial, initial, [&](Context& inner, std::span<const TileValueId> carried) {
-      return merged(inner, op, carried, masked_lifts(inner, id));
-    });
+    std::vector<AxisId> steps = reduced_among(step_axes_, op);
+    states = in_loops(main, serial, identities(main, op),
+                      [&](Context& inner, std::span<const TileValueId> carried) {
+                        return merged(inner, op, carried, reduced(inner, op, masked_lifts(inner, id), steps));
+                      });
   }
+  states = reduced(main, op, std::move(states), reduced_among(tile_axes_, op));
   size_t next = 0;
   for (const ir::OpOutput& output : op.outputs) {
     size_t slots = output.monoid->slots();
-    std::span<const TileValueId> own(state.data() + next, slots);
+    finish(main, op, output, std::span(states).subspan(next, slots));
     next += slots;
-    std::vector<TileValueId> result(own.begin(), own.end());
-    if (!reduced.empty()) {
-      spread(main, *output.monoid, result, reduced);
-      result = main.builder->reduce(*output.monoid, result, reduced);
-    }
-    finish(main, op, output, result);
   }
+}
+
+std::vector<TileValueId> Nest::reduced(Context& context, const TensorOp& op, std::vector<TileValueId> states,
+                                       const std::vector<AxisId>& axes) {
+  if (axes.empty()) return states;
+  std::vector<TileValueId> results;
+  for (const ir::OpOutput& output : op.outputs) {
+    auto first = states.begin() + static_cast<ptrdiff_t>(results.size());
+    std::vector<TileValueId> own(first, first + static_cast<ptrdiff_t>(output.monoid->slots()));
+    spread(context, *output.monoid, own, axes);
+    own = context.builder->reduce(*output.monoid, own, axes);
+    results.insert(results.end(), own.begin(), own.end());
+  }
+  return results;
 }
 
 void Nest::spread(Context& context, const ir::Monoid& monoid, std::vector<TileValueId>& state,
@@ -59,16 +68,16 @@ void Nest::spread(Context& context, const ir::Monoid& monoid, std::vector<TileVa
                                           {everywhere, state[0], constant(context, identity)});
 }
 
-std::vector<AxisId> Nest::reduced_tile_axes(const TensorOp& op) const {
-  std::vector<AxisId> axes;
+std::vector<AxisId> Nest::reduced_among(const std::vector<AxisId>& axes, const TensorOp& op) const {
+  std::vector<AxisId> reduced;
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
-    if (!tile_axes_[d].valid()) continue;
+    if (!axes[d].valid()) continue;
     const std::vector<AxisId>& dim = schedule_.dims[d].axes;
     if (std::find(op.reduction.begin(), op.reduction.end(), dim.front()) != op.reduction.end())
-      axes.push_back(tile_axes_[d]);
+      reduced.push_back(axes[d]);
   }
-  std::sort(axes.begin(), axes.end());
-  return axes;
+  std::sort(reduced.begin(), reduced.end());
+  return reduced;
 }
 
 void Nest::finish(Context& main, const TensorOp& op, const ir::OpOutput& output,
@@ -82,7 +91,7 @@ void Nest::finish(Context& main, const TensorOp& op, const ir::OpOutput& output,
 }
 
 std::vector<TileValueId> Nest::identities(Context& context, const TensorOp& op) {
-  std::vector<AxisId> axes = reduced_tile_axes(op);
+  std::vector<AxisId> axes = reduced_among(tile_axes_, op);
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
     if (!tile_axes_[d].valid()) continue;
     if (std::find(op.parallel.begin(), op.parallel.end(), schedule_.dims[d].axes.front()) !=
