@@ -77,7 +77,22 @@ class IdleIteration {
       bits = 0;
     if (TileValueId mask = mask_of(op); mask.valid() && known(mask) == 0)
       bits = op.operands.size() > 1 ? known(op.operands.back()) : std::nullopt;
+    if (op.op == Opcode::kTileReduce && !op.product && is_neutral(*op.monoid, op.operands[0]))
+      bits = op.monoid->identity[0].bits;
     if (bits) known_[op.results[0]] = *bits;
+  }
+
+  // Whether merging elements of the value gives the identity bit for bit: they are it, and it is idempotent.
+  bool is_neutral(const ir::Monoid& monoid, TileValueId value) const {
+    switch (monoid.kind) {
+      case MonoidKind::kSum:
+      case MonoidKind::kProd:
+      case MonoidKind::kMax:
+      case MonoidKind::kMin:
+        return known(value) == monoid.identity[0].bits;
+      default:
+        return false;
+    }
   }
 
   // Whether a carried value stays what it is.
