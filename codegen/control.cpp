@@ -17,9 +17,6 @@ using ir::TileValueId;
 
 namespace {
 
-// Four vectors of 16 bytes: with blocks of 256 threads, two of them on a multiprocessor, 32 KB.
-constexpr int64_t kEnoughInFlight = 64;
-
 void forbid_unrolling(llvm::BranchInst& back) {
   llvm::LLVMContext& context = back.getContext();
   llvm::Metadata* disable =
@@ -45,6 +42,7 @@ Entry Emitter::run() {
   function_ = draft;
   b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", draft));
   scopes_.emplace_back();
+  find_shared_parts(kernel_.body);
   if (line_info_ != nullptr) line_info_->begin_function(entry_.name, first_spans());
   emit_grid();
   emit_region(kernel_.body);
@@ -100,6 +98,7 @@ void Emitter::finish_function(llvm::Function* draft) {
       llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, entry_.name, llvm_module_);
   entry->setCallingConv(llvm::CallingConv::PTX_Kernel);
   entry->addFnAttr("nvvm.reqntid", std::to_string(entry_.threads));
+  if (int32_t blocks = wanted_blocks(); blocks > 0) entry->addFnAttr("nvvm.minctasm", std::to_string(blocks));
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->splice(entry->begin(), draft);
   draft->eraseFromParent();
@@ -133,7 +132,21 @@ const std::vector<TileValueId>& Emitter::yielded(ir::RegionId region) const {
 void Emitter::emit_region(ir::RegionId region) {
   IndexId last;
   int64_t before_last = scratch_;
-  for (TileOpId id : module_.regions[region].ops) {
+  std::span<const TileOpId> ops = module_.regions[region].ops;
+  size_t next_scan = 0;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (i >= next_scan) {
+      Run run = sliced_run(ops.subspan(i));
+      next_scan = i + std::max(run.scanned, size_t{1});
+      if (run.length > 0) {
+        emit_slices(ops.subspan(i, run.length));
+        i += run.length - 1;
+        next_scan = i + 1;
+        last = {};
+        continue;
+      }
+    }
+    TileOpId id = ops[i];
     const TileOp& op = module_.ops[id];
     IndexId count = op.op == Opcode::kLoop ? module_.axes[op.axis].count : IndexId();
     // A block runs one of two alternatives, so they have the same scratch.
@@ -154,7 +167,8 @@ void Emitter::emit_op(TileOpId id) {
   switch (op.op) {
     case Opcode::kConst: {
       ElementType element = module_.values[op.results[0]].type.element;
-      set(op.results[0], Registers(register_count(op.results[0]), constant(element, op.bits)));
+      auto [begin, end] = emitted_now(register_count(op.results[0]));
+      set(op.results[0], Registers(end - begin, constant(element, op.bits)));
       break;
     }
     // Evaluated where it is used.

@@ -28,7 +28,8 @@ void Emitter::emit_elementwise(const TileOp& op) {
   ElementType operand_type = module_.values[typed].type.element;
   Registers registers;
   std::vector<llvm::Value*> previous;
-  for (int32_t reg = 0; reg < register_count(op.results[0]); ++reg) {
+  auto [begin, end] = emitted_now(register_count(op.results[0]));
+  for (int32_t reg = begin; reg < end; ++reg) {
     std::vector<llvm::Value*> operands;
     for (ir::TileValueId operand : op.operands) operands.push_back(value_at(operand, type, reg));
     // Masks are often one for a whole vector.
@@ -57,7 +58,8 @@ Registers Emitter::emit_index_compare(const TileOp& op) {
   std::map<std::pair<llvm::Value*, llvm::Value*>, llvm::Value*> known;
   std::optional<IndexId> margin =
       module_.bounded.empty() ? std::nullopt : passes::margin(module_.index, op.op, a, b);
-  for (int32_t reg = 0; reg < register_count(op.results[0]); ++reg) {
+  auto [begin, end] = emitted_now(register_count(op.results[0]));
+  for (int32_t reg = begin; reg < end; ++reg) {
     // Within a vector all elements compare alike.
     int32_t first = reg - reg % op.vector;
     if (margin && is_nonnegative(*margin, layout, first)) {

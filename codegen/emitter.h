@@ -43,6 +43,8 @@ class Emitter {
   void emit_unrolled(const ir::TileOp& op);
   // Bytes that a thread loads from memory in one iteration.
   int64_t bytes_in_flight(ir::RegionId region) const;
+  // Four vectors of 16 bytes: with blocks of 256 threads, two of them on a multiprocessor, 32 KB.
+  static constexpr int64_t kEnoughInFlight = 64;
   // A loop that runs once or not at all.
   void emit_conditional(const ir::TileOp& op);
   // What a loop carries into its first iteration; what its region yields.
@@ -56,6 +58,37 @@ class Emitter {
   std::vector<Span> first_spans() const;
   // The operands of the region's kYield.
   const std::vector<ir::TileValueId>& yielded(ir::RegionId region) const;
+
+  // ---- slices.cpp ----
+  // The length of the run of operations at the front of `ops` that emit_slices takes, 0 where it takes none;
+  // and how many were looked at, among which no other run starts then.
+  struct Run {
+    size_t length = 0;
+    size_t scanned = 0;
+  };
+  Run sliced_run(std::span<const ir::TileOpId> ops) const;
+  // Whether elements of the value are in registers: no masks, constants, positions.
+  bool takes_registers(ir::TileValueId value) const;
+  // The registers of an operation, or 0 where it has to be emitted as a whole.
+  int32_t sliced_registers(const ir::TileOp& op) const;
+  // Emits operations a slice of their registers after the other, so that what is read from memory for one
+  // slice is no longer held when the next is read.
+  void emit_slices(std::span<const ir::TileOpId> ops);
+  // Of so many registers those that are emitted now, from the first to before the second.
+  std::pair<int32_t, int32_t> emitted_now(int32_t registers) const;
+
+  // ---- launch_bounds.cpp ----
+  // Blocks of which a multiprocessor has to hold at least so many; 0 where ptxas may choose.
+  int32_t wanted_blocks() const;
+  // What is in a region: products of fragments, loops, those among them with enough on its way in each
+  // thread, and reads of memory whose elements have addresses of their own.
+  struct Demand {
+    bool products = false;
+    bool repeats = false;
+    bool streams = false;
+    bool scattered = false;
+  };
+  Demand demand_of(ir::RegionId region) const;
 
   // ---- values ----
   int32_t register_count(ir::TileValueId value) const;
@@ -112,7 +145,12 @@ class Emitter {
   void emit_load(const ir::TileOp& op);
   void emit_store(const ir::TileOp& op);
   bool by_value(ir::TensorId tensor) const;
+  // In elements of its tensor.
+  ir::IndexId offset_of(const ir::TileOp& op) const;
   llvm::Value* global_address(const ir::TileOp& op, const ir::Layout* layout, int32_t reg);
+  // Finds the parts of addresses that are the same for accesses which differ otherwise.
+  void find_shared_parts(ir::RegionId region);
+  ir::IndexId linear_part(const Split& split);
   llvm::Value* address(const ir::TileOp& op, const ir::Layout* layout, int32_t reg);
   // True in the one thread of those with copies that acts for all; null where there are no copies.
   llvm::Value* first_copy(const ir::Layout* layout);
@@ -211,6 +249,15 @@ class Emitter {
   std::map<std::pair<const ir::Layout*, ir::AxisId>, llvm::Value*> positions_;
   std::vector<std::pair<EntryArgument, std::unique_ptr<llvm::Argument>>> arguments_;
   std::set<ir::TensorId> written_;
+  // Which slice is emitted, of how many registers, out of tiles of `registers`; all where that is 0.
+  struct Slice {
+    int32_t registers = 0;
+    int32_t size = 0;
+    int32_t index = 0;
+  };
+  Slice slice_;
+  // For each thread's part of an offset the uniform parts that it is added to.
+  std::map<ir::IndexId, std::set<ir::IndexId>> shared_parts_;
   llvm::Value* tid_ = nullptr;
   // Scratch of reductions, behind the module's buffers.
   int64_t scratch_ = 0;

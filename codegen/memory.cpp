@@ -26,13 +26,21 @@ bool is_true(llvm::Value* mask) {
 // base + uniform + thread part + register part: the first two are shared by all registers, the last is an
 // immediate wherever the step is a constant.
 llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
-  const ir::Tensor& tensor = module_.tensors[op.tensor];
-  IndexId offset = passes::linear_offset(module_.index, tensor.shape, op.subscripts);
-  int64_t bytes = byte_size(tensor.element);
+  IndexId offset = offset_of(op);
+  int64_t bytes = byte_size(module_.tensors[op.tensor].element);
   llvm::Type* type = index_type(offset);
   Split parts = split(offset);
   auto wide = [&](llvm::Value* value) { return to_type(value, b_.getInt64Ty()); };
   auto scaled = [&](llvm::Value* value) { return b_.CreateMul(wide(value), b_.getInt64(bytes)); };
+  // Narrow offsets fit 31 bits in bytes too. What several accesses share takes one register in 32 bits.
+  bool shared = shared_parts_[linear_part(parts)].size() > 1;
+  bool with_sign = std::any_of(parts.linear.begin(), parts.linear.end(), [&](const auto& term) {
+    return !nonnegative(module_.index.from_terms({term.second}));
+  });
+  auto scaled_part = [&](llvm::Value* value) {
+    if (!shared || with_sign) return scaled(value);
+    return b_.CreateZExt(b_.CreateMul(value, llvm::ConstantInt::get(type, bytes)), b_.getInt64Ty());
+  };
   auto move = [&](llvm::Value* pointer, llvm::Value* by) {
     return b_.CreateGEP(b_.getInt8Ty(), pointer, by);
   };
@@ -44,7 +52,7 @@ llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout,
   if (pointer == nullptr) {
     pointer = argument({EntryArgument::Kind::kTensor, op.tensor, {}, 8}, b_.getPtrTy(kGlobal));
     if (!parts.uniform.empty()) pointer = move(pointer, scaled(emit_uniform(parts.uniform, type)));
-    if (llvm::Value* linear = emit_linear(parts, layout, type)) pointer = move(pointer, scaled(linear));
+    if (llvm::Value* linear = emit_linear(parts, layout, type)) pointer = move(pointer, scaled_part(linear));
     scopes_.back().pointers[key] = pointer;
   }
   RegisterPart own = register_part(parts, layout, reg);
@@ -58,6 +66,31 @@ llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout,
   }
   if (own.constant != 0) pointer = move(pointer, b_.getInt64(own.constant * bytes));
   return pointer;
+}
+
+void Emitter::find_shared_parts(ir::RegionId region) {
+  for (ir::TileOpId id : module_.regions[region].ops) {
+    const TileOp& op = module_.ops[id];
+    bool access = op.op == ir::Opcode::kLoad || op.op == ir::Opcode::kStore;
+    if (access && op.tensor.valid() && !by_value(op.tensor)) {
+      Split parts = split(offset_of(op));
+      IndexId linear = linear_part(parts);
+      shared_parts_[linear].insert(module_.index.from_terms(std::move(parts.uniform)));
+    }
+    for (ir::RegionId inner : op.regions) find_shared_parts(inner);
+  }
+}
+
+IndexId Emitter::linear_part(const Split& split) {
+  IndexId sum = module_.index.constant(0);
+  for (const auto& [axis, coefficient] : split.linear)
+    sum = module_.index.add(
+        sum, module_.index.mul(module_.index.axis(axis), module_.index.from_terms({coefficient})));
+  return sum;
+}
+
+IndexId Emitter::offset_of(const TileOp& op) const {
+  return passes::linear_offset(module_.index, module_.tensors[op.tensor].shape, op.subscripts);
 }
 
 llvm::Value* Emitter::address(const TileOp& op, const ir::Layout* layout, int32_t reg) {
@@ -140,18 +173,18 @@ bool Emitter::by_value(ir::TensorId id) const {
 void Emitter::emit_load(const TileOp& op) {
   const TileType& type = module_.values[op.results[0]].type;
   const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
-  int32_t count = register_count(op.results[0]);
+  auto [begin, end] = emitted_now(register_count(op.results[0]));
   int32_t width = op.vector;
   Registers registers;
   if (op.tensor.valid() && by_value(op.tensor)) {
     EntryArgument scalar{EntryArgument::Kind::kScalar, op.tensor, {}, byte_size(type.element)};
     llvm::Value* value = argument(scalar, memory_type(type.element));
     if (type.element == ElementType::kBool) value = b_.CreateICmpNE(value, b_.getInt8(0));
-    set(op.results[0], Registers(count, value));
+    set(op.results[0], Registers(end - begin, value));
     return;
   }
   if (op.operands.empty()) {
-    for (int32_t reg = 0; reg < count; reg += width) {
+    for (int32_t reg = begin; reg < end; reg += width) {
       Registers part = load_vector(op, address(op, layout, reg), width);
       registers.insert(registers.end(), part.begin(), part.end());
     }
@@ -161,13 +194,13 @@ void Emitter::emit_load(const TileOp& op) {
   // Addresses and values elsewhere come before the branches; vectors with one mask share a branch.
   std::vector<llvm::Value*> pointers;
   std::vector<llvm::Value*> masks;
-  for (int32_t reg = 0; reg < count; reg += width) {
+  for (int32_t reg = begin; reg < end; reg += width) {
     pointers.push_back(address(op, layout, reg));
     masks.push_back(value_at(op.operands[0], type, reg));
   }
-  Registers otherwise(count, constant(type.element, 0));
-  for (int32_t reg = 0; reg < count && op.operands.size() > 1; ++reg)
-    otherwise[reg] = value_at(op.operands[1], type, reg);
+  Registers otherwise(end - begin, constant(type.element, 0));
+  for (int32_t reg = begin; reg < end && op.operands.size() > 1; ++reg)
+    otherwise[reg - begin] = value_at(op.operands[1], type, reg);
   for (size_t first = 0; first < pointers.size();) {
     size_t last = first + 1;
     while (last < pointers.size() && masks[last] == masks[first]) ++last;
@@ -220,7 +253,7 @@ void Emitter::emit_store(const TileOp& op) {
   // store.
   TileType type = accessed_type(op);
   const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
-  int32_t count = layout == nullptr ? 1 : layout->register_count();
+  auto [begin, end] = emitted_now(layout == nullptr ? 1 : layout->register_count());
   int32_t width = op.vector;
   ElementType element = module_.values[op.operands[0]].type.element;
   llvm::Value* acts = first_copy(layout);
@@ -230,12 +263,12 @@ void Emitter::emit_store(const TileOp& op) {
     store_vector(pointer, element, part);
   };
   if (op.operands.size() < 2 && acts == nullptr) {
-    for (int32_t reg = 0; reg < count; reg += width) store(reg, address(op, layout, reg));
+    for (int32_t reg = begin; reg < end; reg += width) store(reg, address(op, layout, reg));
     return;
   }
   std::vector<llvm::Value*> pointers;
   std::vector<llvm::Value*> masks;
-  for (int32_t reg = 0; reg < count; reg += width) {
+  for (int32_t reg = begin; reg < end; reg += width) {
     pointers.push_back(address(op, layout, reg));
     llvm::Value* mask = op.operands.size() < 2 ? nullptr : value_at(op.operands[1], type, reg);
     masks.push_back(is_true(mask) ? nullptr : mask);
@@ -250,7 +283,7 @@ void Emitter::emit_store(const TileOp& op) {
     else if (acts != nullptr)
       condition = b_.CreateAnd(condition, acts);
     auto store_all = [&] {
-      for (size_t i = first; i < last; ++i) store(static_cast<int32_t>(i) * width, pointers[i]);
+      for (size_t i = first; i < last; ++i) store(begin + static_cast<int32_t>(i) * width, pointers[i]);
     };
     if (condition == nullptr) {
       store_all();

@@ -50,9 +50,13 @@ llvm::Value* Emitter::register_of(TileValueId value, int32_t reg) {
 }
 
 void Emitter::set(TileValueId value, Registers registers) {
-  TENON_CHECK(static_cast<int32_t>(registers.size()) == register_count(value),
-              "a tile has the wrong registers");
-  values_[value] = std::move(registers);
+  auto [begin, end] = emitted_now(register_count(value));
+  TENON_CHECK(static_cast<int32_t>(registers.size()) == end - begin, "a tile has the wrong registers");
+  if (begin == 0) {
+    values_[value] = std::move(registers);
+  } else {
+    values_[value].insert(values_[value].end(), registers.begin(), registers.end());
+  }
 }
 
 ir::IndexId Emitter::index_of(TileValueId value) const {

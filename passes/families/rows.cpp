@@ -34,8 +34,10 @@ struct RowClass {
 int32_t streamed_repeat(int32_t vector) { return vector == 1 ? 8 : std::max(1, 16 / vector); }
 
 // Whether a block of 1024 threads, which leaves 64 registers to each, holds a row of 32 values a thread: one
-// input along the row, and states of one slot.
+// input along the row, which all accesses walk as one axis, so that values have no addresses of their own, and
+// states of one slot.
 bool is_light(GroupInfo& info) {
+  if (collapsed_axes(info.kernel, info.axes.row, info.accesses).size() > 1) return false;
   int reads = 0;
   for (const Access& access : info.accesses) {
     auto step = coefficient(info.kernel.index, access.offset, info.axes.row.back());
