@@ -266,20 +266,27 @@ const Variable* Elaborator::accessed_variable(const Context& context, const Acce
   }
   const Variable& variable = instance_.variables[entity->variable];
   if (variable.value.valid()) return &variable;
-  if (entity->variable == context.target || looks_like_recurrence(*context.module, access)) {
+  if (entity->variable == context.target) {
     instance_.report(DiagnosticId::kNotBuiltRecurrence, access.tensor.span, access.tensor.text);
-  } else if (!instance_.incomplete) {
+  } else if (instance_.incomplete) {
+    return nullptr;
+  } else if (looks_like_recurrence(context, access)) {
+    instance_.report(DiagnosticId::kNotBuiltRecurrence, access.tensor.span, access.tensor.text);
+  } else {
     instance_.report(DiagnosticId::kReadBeforeDefinition, access.tensor.span, access.tensor.text)
         .label(variable.span, "declared here");
   }
   return nullptr;
 }
 
-bool Elaborator::looks_like_recurrence(const Module& module, const Access& access) const {
+bool Elaborator::looks_like_recurrence(const Context& context, const Access& access) const {
+  const Module& module = *context.module;
   return std::ranges::any_of(module.exprs(access.subscripts), [&](ExprId id) {
     const Binary* step = module.get_if<Binary>(id);
-    return step != nullptr && step->op == BinaryOp::kSubtract &&
-           module.get_if<NameRef>(step->left) != nullptr &&
+    if (step == nullptr || step->op != BinaryOp::kSubtract) return false;
+    const NameRef* name = module.get_if<NameRef>(step->left);
+    const Entity* index = name != nullptr ? context.scope->find(name->name) : nullptr;
+    return index != nullptr && index->kind == EntityKind::kIndex && mentions_axes(instance_, index->index) &&
            module.get_if<NumberLiteral>(step->right) != nullptr;
   });
 }

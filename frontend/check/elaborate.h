@@ -109,7 +109,7 @@ class Elaborator {
   NodeId name_value(const Context& context, const Entity& entity, std::string_view name, Span span);
   NodeId finish_access(const Context& context, const Access& access, Span span);
   const Variable* accessed_variable(const Context& context, const Access& access);
-  bool looks_like_recurrence(const Module& module, const Access& access) const;
+  bool looks_like_recurrence(const Context& context, const Access& access) const;
   std::optional<std::vector<NodeId>> subscripts_of(const Context& context, const Access& access,
                                                    const Variable& variable, std::span<const NodeId> written,
                                                    Span span);

@@ -100,6 +100,9 @@ void Facts::raise_lower_bound(AtomId id, int64_t bound) {
   ++progress_;
   ++version_;
   const Atom atom = store_->atom(id);
+  if (atom.kind == AtomKind::kMin) {
+    for (TermId operand : atom.operands) take(store_->ge(operand, store_->constant(bound)));
+  }
   if (atom.kind != AtomKind::kDiv || bound < 1) return;
   // x / d >= 1, where d is not negative, needs d >= 1, and x >= d * (x / d).
   const TermId d = atom.operands[1];

@@ -32,9 +32,14 @@ Program Generator::generate() {
     scalars_.push_back("n");
     program_.parameters.push_back("n: index");
   }
-  const size_t statements = 1 + random_.below(5);
-  for (size_t i = 0; i < statements; ++i) make_statement(i + 1 == statements);
-  if (random_.chance(20)) make_inout();
+  const size_t statements = 1 + random_.below(1 + random_.below(5));
+  if (random_.chance(20)) declare_inout();
+  // Before its definition and behind it, the name of an inout means different values.
+  const size_t defined = random_.below(statements + 1);
+  for (size_t i = 0; i <= statements; ++i) {
+    if (inout_ && i == defined) define_inout();
+    if (i < statements) make_statement(i + 1 == statements);
+  }
   declare_missing_symbols();
   make_clauses();
   return std::move(program_);
@@ -200,19 +205,19 @@ void Generator::add_definition(bool result, ElementType type, const std::vector<
   variables_.push_back(std::move(variable));
 }
 
-void Generator::make_inout() {
+void Generator::declare_inout() {
   Variable variable{fmt::format("c{}", names_++), random_.pick(palette_), some_shape()};
   if (variable.shape.empty()) return;
   program_.parameters.push_back(variable.name + ": inout " + type_text(variable.type, variable.shape));
+  variables_.push_back(variable);
+  inout_ = std::move(variable);
+}
+
+void Generator::define_inout() {
   std::vector<size_t> indices;
-  for (size_t extent : variable.shape) indices.push_back(new_index(extent, false));
-  const ElementType type = variable.type;
-  Statement statement{"", variable.name + subscripts_text(indices), {}};
-  variables_.push_back(std::move(variable));
-  statement.value = value(type, {indices, {}, false, 0}, 3);
-  program_.statements.push_back(std::move(statement));
-  // Before or behind it, its name means another value.
-  if (random_.chance(50)) make_statement(true);
+  for (size_t extent : inout_->shape) indices.push_back(new_index(extent, false));
+  Node node = value(inout_->type, {indices, {}, false, 0}, 3);
+  program_.statements.push_back({"", inout_->name + subscripts_text(indices), std::move(node)});
 }
 
 void Generator::make_clauses() {

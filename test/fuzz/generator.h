@@ -73,8 +73,8 @@ class Generator {
   void make_function();
   void make_clauses();
   void make_statement(bool last);
-  void make_inout();
-  void define(std::string_view prefix, ElementType type, const std::vector<size_t>& shape, bool result);
+  void declare_inout();
+  void define_inout();
   void declare_missing_symbols();
   std::vector<size_t> some_shape();
   size_t new_index(size_t extent, bool inferred);
@@ -131,6 +131,7 @@ class Generator {
   std::vector<ElementType> palette_;
   std::vector<std::string> scalars_;
   std::optional<ElementType> generic_;
+  std::optional<Variable> inout_;
   bool in_function_ = false;
   size_t names_ = 0;
 };

@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
+#include <cmath>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "api/stages.h"
@@ -138,7 +143,7 @@ class Trial {
       find("tile-text", difference);
   }
 
-  // Another compilation gives the same; a variant of each step, in PTX too.
+  // Another compilation gives the same, now and then in PTX too.
   void check_compilation(const Subject& subject, const ir::Kernel& kernel) {
     const api::CompiledKernel again(kernel, compiler_options_, &program_.sources());
     if (runtime::to_json(subject.program()) != runtime::to_json(again.program()))
@@ -152,6 +157,7 @@ class Trial {
         if (std::string other = ir::print(again.lower_to_tile(step, variant)); other != tile)
           find("determinism", first_difference(tile, other));
       }
+      if (random_.chance(75)) continue;
       auto first = subject.compiled().lower(step, chosen);
       auto second = again.lower(step, chosen);
       if (!first) return find("codegen", first.error().message);
@@ -183,7 +189,10 @@ class Trial {
     Subject subject(program_, kernel, machine, compiler_options_);
     check_compilation(subject, kernel);
     for (const runtime::Step& step : subject.program().steps) ran_.emplace_back(step.variants.size(), 0);
+    const double most_work = options_.most_work;
     for (int round = 0; round < options_.rounds && !failed(); ++round) {
+      // Long axes, for which there are variants of their own, take more now and then.
+      options_.most_work = random_.chance(15) ? most_work * 10 : most_work;
       const bool integers = random_.chance(30);
       std::optional<Case> trial;
       // Clauses refuse some sizes.
@@ -193,12 +202,37 @@ class Trial {
         trial =
             subject.make_case(sizes, integers ? Fill::kSmallIntegers : Fill::kRandom, options_.seed + round);
       }
+      if (trial && random_.chance(25)) trial = with_special_values(subject, *trial);
       if (!trial) continue;
       // Not all operations are exact, whatever their operands: the reference's bounds hold.
       trial->fill = Fill::kRandom;
       run_tensor(subject, *trial);
       run_variants(subject, *trial);
     }
+  }
+
+  // NaNs, infinities, both zeros, denormals, the ends of integers, and bools of other bytes among the values.
+  std::optional<Case> with_special_values(const Subject& subject, const Case& trial) {
+    constexpr double kFloats[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 1e-40, 6e-8, 1.0, 65504.0, -3e38};
+    constexpr int64_t kIntegers[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, -32768, 255, -128, -1, 0, 1};
+    std::map<std::string, Array> given;
+    for (size_t p = 0; p < trial.inputs.size(); ++p) {
+      const ir::Parameter& parameter = subject.kernel().parameters[p];
+      if (!trial.inputs[p] || parameter.symbol.valid()) continue;
+      Array array = *trial.inputs[p];
+      for (int64_t i = 0; i < array.element_count(); ++i) {
+        if (!random_.chance(10)) continue;
+        if (array.type() == ElementType::kBool) {
+          array.bytes()[static_cast<size_t>(i)] = static_cast<std::byte>(random_.below(256));
+        } else if (is_float(array.type())) {
+          array.set_double(i, random_.pick(kFloats));
+        } else {
+          array.set_int64(i, random_.pick(kIntegers));
+        }
+      }
+      given.emplace(parameter.name, std::move(array));
+    }
+    return subject.make_case(trial.sizes, Fill::kRandom, options_.seed, given);
   }
 
   // The same launch for an interpreter.

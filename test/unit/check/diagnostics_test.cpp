@@ -102,6 +102,9 @@ constexpr Case kCases[] = {
      "E0321 1:51 `T` is a type and has no value\n"},
     {"ReadBeforeDefinition", "kernel k(x: f32[N]) -> (y: f32[N]) { t: f32[N] y[i] = t[i] t[i] = x[i] }",
      "E0322 1:55 `t` is read before it is defined\n"},
+    {"ReadOfALastElementBeforeDefinition",
+     "kernel k(x: f32[N]) -> (y: f32[N], z: f32) { z = y[N - 1] y[i] = x[i] }",
+     "E0322 1:50 `y` is read before it is defined\n"},
     {"GenericConflict",
      "fn f<T: float>(a: T, b: T) -> T = a + b\n"
      "kernel k(x: f32[N], z: f16[N]) -> (y: f32[N]) { y[i] = f(x[i], z[i]) }",
@@ -430,9 +433,13 @@ TEST(Diagnostics, AGuardWithAMistakeHidesWhatItMayHaveShown) {
 }
 
 TEST(Diagnostics, KernelsWithSyntaxMistakesStaySilentAboutWhatIsMissing) {
-  const Checked checked("kernel k(x: f32[N]) -> (y: f32[N]) { t[i] = x[i] + ) y[i] = t[i] }");
-  for (const Diagnostic& d : checked.diagnostics.all()) EXPECT_LT(row(d.id).code, "E0300") << d.message;
-  EXPECT_TRUE(checked.result.module.kernels.empty());
+  for (const char* text :
+       {"kernel k(x: f32[N]) -> (y: f32[N]) { t[i] = x[i] + ) y[i] = t[i] }",
+        "kernel k(x: f32[N]) -> (t: f32[N], y: f32[N]) { t[i8] = x[i8] y[i] = t[i - 1 | 0] }"}) {
+    const Checked checked(text);
+    for (const Diagnostic& d : checked.diagnostics.all()) EXPECT_LT(row(d.id).code, "E0300") << d.message;
+    EXPECT_TRUE(checked.result.module.kernels.empty());
+  }
 }
 
 }  // namespace

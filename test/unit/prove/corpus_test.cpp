@@ -239,6 +239,14 @@ TEST_F(CorpusTest, QuotientThatIsNotEmpty) {
   EXPECT_TRUE(in_bounds((j + 1) % D, D));
 }
 
+TEST_F(CorpusTest, MinimumThatIsNotEmpty) {
+  Expr C = dim("C"), D = dim("D");
+  Expr k = index("k", min(C, min(D, number(29))));
+  EXPECT_TRUE(in_bounds(max(k - 1, number(0)), C));
+  EXPECT_TRUE(in_bounds(max(k - 1, number(0)), D));
+  EXPECT_FALSE(in_bounds(max(k, number(1)), C));
+}
+
 TEST_F(CorpusTest, RangesAreEqual) {
   Expr H = dim("H"), D = dim("D"), K = dim("K"), G = dim("G");
   EXPECT_TRUE(context.equal((H * D).id, (D * H).id));
