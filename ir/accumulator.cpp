@@ -86,6 +86,8 @@ class FloatSum : public Accumulator {
     // What rounding took from the sum, for f64 (Neumaier's summation).
     double lost = 0;
     double magnitudes = 0;
+    // Of the finite terms alone.
+    double finite = 0;
     double errors = 0;
     int64_t count = 0;
     bool whole = true;
@@ -107,6 +109,7 @@ class FloatSum : public Accumulator {
     point.errors += terms.slots[0]->bound(i);
     point.whole = point.whole && is_whole(term);
     point.special = point.special || !std::isfinite(term);
+    if (std::isfinite(term)) point.finite += std::fabs(term);
     ++point.count;
   }
 
@@ -129,7 +132,14 @@ class FloatSum : public Accumulator {
       fractions[0] += std::fabs(values[i] - std::nearbyint(values[i]));
     }
     point.sum += (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    point.magnitudes += (magnitudes[0] + magnitudes[1]) + (magnitudes[2] + magnitudes[3]);
+    const double all = (magnitudes[0] + magnitudes[1]) + (magnitudes[2] + magnitudes[3]);
+    point.magnitudes += all;
+    if (std::isfinite(all)) {
+      point.finite += all;
+    } else {
+      for (size_t k = 0; k < lanes; ++k)
+        if (std::isfinite(values[k])) point.finite += std::fabs(values[k]);
+    }
     point.whole = point.whole && (fractions[0] + fractions[1]) + (fractions[2] + fractions[3]) == 0;
     point.special = point.special || !std::isfinite(point.magnitudes);
     point.count += static_cast<int64_t>(lanes);
@@ -139,8 +149,13 @@ class FloatSum : public Accumulator {
     if (point.open) return kAnything;
     double terms = point.errors + allowance_ * point.magnitudes +
                    static_cast<double>(point.count) * (flush_ ? 0x1p-125 : 0);
-    // Infinities and NaN come out as written; in f64 the sum itself may have overflowed.
-    if (!std::isfinite(point.sum)) return point.errors < kAnything && point.special ? 0 : kAnything;
+    // Infinities and NaN come out as written, unless a sum of finite terms overflows on the way: an infinity
+    // may then become NaN, or the other way round in f64, where the sum here may have overflowed itself.
+    if (!std::isfinite(point.sum)) {
+      if (!point.special || !(point.errors < kAnything)) return kAnything;
+      const bool certain = std::isnan(point.sum) && type_ != ElementType::kF64;
+      return certain || point.finite <= shape_.largest ? 0 : kAnything;
+    }
     // A sum of some of the terms may overflow.
     if (!(point.magnitudes + terms <= shape_.largest)) return kAnything;
     if (point.whole && point.magnitudes * shape_.unit <= 2) return terms;

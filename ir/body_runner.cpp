@@ -295,7 +295,8 @@ const double* BodyRunner::with_product_error(const Instruction& product, const d
     double rounded = round_to_type(product.type, exact);
     double error = product.type == ElementType::kF64 ? std::fabs(std::fma(x[i], y[i], -exact))
                                                      : std::fabs(rounded - exact);
-    if (!std::isfinite(rounded)) error = 0;
+    // Fused, a product that overflows meets what is added to it before that.
+    if (!std::isfinite(rounded)) error = std::isfinite(x[i]) && std::isfinite(y[i]) ? kAnything : 0;
     // Elsewhere within the bounds the product may round by up to half a unit.
     if (known > 0)
       error = product.type == ElementType::kF64 ? ulp_f64(exact)
@@ -306,6 +307,22 @@ const double* BodyRunner::with_product_error(const Instruction& product, const d
     any = std::max(any, storage[i]);
   }
   return any > 0 ? storage.data() : nullptr;
+}
+
+void BodyRunner::open_overflows(ValueId term, size_t lanes) {
+  const Instruction& product = body_[term];
+  if (product.op != Opcode::kMul || !is_float(product.type)) return;
+  LaneVector& result = values_[term.index()];
+  const double* values = result.doubles(lanes);
+  if (std::all_of(values, values + lanes, [](double value) { return std::isfinite(value); })) return;
+  const double* x = values_[product.operands[0].index()].doubles(lanes);
+  const double* y = values_[product.operands[1].index()].doubles(lanes);
+  std::vector<double> bounds(lanes);
+  for (size_t i = 0; i < lanes; ++i)
+    bounds[i] =
+        std::isinf(values[i]) && std::isfinite(x[i]) && std::isfinite(y[i]) ? kAnything : result.bound(i);
+  std::copy(bounds.begin(), bounds.end(), result.own_bounds());
+  result.drop_zero_bounds(lanes);
 }
 
 void BodyRunner::run_scalar(const Instruction& instruction, const Step& step, LaneVector& result,

@@ -87,6 +87,9 @@ class BodyRunner {
   // Axes are set in the evaluator, arguments here.
   void run(size_t lanes);
   LaneVector& value(ValueId id) { return values_[id.index()]; }
+  // Of a term of a sum: where it is a product that overflows, nothing is promised, since a multiply-add keeps
+  // it from that.
+  void open_overflows(ValueId term, size_t lanes);
 
  private:
   struct Step {

@@ -144,6 +144,7 @@ class OpRunner {
 
   Terms terms_of(const OpOutput& output, size_t lanes) {
     slots_.clear();
+    if (output.monoid->kind == MonoidKind::kSum) body_.open_overflows(output.values[0], lanes);
     for (ValueId value : output.values) slots_.push_back(&body_.value(value));
     Terms terms{slots_, nullptr, nullptr, lanes};
     if (op_.predicate.valid()) {

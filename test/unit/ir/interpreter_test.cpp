@@ -171,6 +171,9 @@ TEST(Interpreter, SpecialTermsOfSums) {
   EXPECT_EQ(sum({-kInf, 0.5, kInf}).bound(0), 0);
   // Which partial sums overflow depends on the order.
   EXPECT_EQ(sum({3e38, 3e38, -3e38}).bound(0), kInf);
+  // An overflow of finite terms meets the infinity as another one, and no NaN as anything else.
+  EXPECT_EQ(sum({kInf, -3e38, -3e38}).bound(0), kInf);
+  EXPECT_EQ(sum({kInf, -kInf, -3e38, -3e38}).bound(0), 0);
   EXPECT_EQ(sum({0x1p24, 1}).bound(0), 5 * 0x1p-23 * (0x1p24 + 1));
   EXPECT_EQ(sum({0x1p23, 1}).bound(0), 0);
 }
@@ -333,6 +336,34 @@ TEST(Interpreter, OpenContractionAllowsBoth) {
   decided.contraction_is_open = false;
   Interpreted closed(kUpdate, inputs, {}, decided);
   EXPECT_EQ(closed.result("y").bound(0), 0);
+}
+
+// A multiply-add keeps a product from overflowing before it is added.
+TEST(Interpreter, ProductsThatOverflowPromiseNothing) {
+  constexpr const char* kDot = R"(
+kernel @k<N>(%x: f32[N], %y: f32[N]) -> (%s: f32) {
+  %s: f32 = reduce<sum> [| k: N] {
+    %0 = read %x[k] : f32
+    %1 = read %y[k] : f32
+    %2 = mul %0, %1 : f32
+    yield %2
+  }
+}
+)";
+  auto bound = [&](std::vector<double> x, std::vector<double> y) {
+    return Interpreted(kDot, {array_of({2}, std::move(x)), array_of({2}, std::move(y))}).result("s").bound(0);
+  };
+  EXPECT_EQ(bound({kInf, -3e38}, {1, 3e38}), kInf);
+  EXPECT_EQ(bound({kInf, -kInf}, {1, 3e38}), 0);
+  EXPECT_EQ(bound({kInf, -3e38}, {1, 0.5}), 0);
+  auto update = [](double a, double x, double y) {
+    return Interpreted(kUpdate, {array_of({}, {a}), array_of({1}, {x}), array_of({1}, {y}),
+                                 array_of({}, {5}, ElementType::kI64)})
+        .result("y")
+        .bound(0);
+  };
+  EXPECT_EQ(update(3e38, 3e38, -kInf), kInf);
+  EXPECT_EQ(update(kInf, 2, 1), 0);
 }
 
 TEST(Interpreter, RefusesWhatALaunchWould) {
