@@ -43,7 +43,7 @@ Entry Emitter::run() {
   b_.SetInsertPoint(llvm::BasicBlock::Create(context_, "entry", draft));
   scopes_.emplace_back();
   find_shared_parts(kernel_.body);
-  if (line_info_ != nullptr) line_info_->begin_function(entry_.name, first_spans());
+  if (line_info_ != nullptr) line_info_->begin_function(entry_.name, first_places(module_, kernel_));
   emit_grid();
   emit_region(kernel_.body);
   b_.CreateRetVoid();
@@ -119,13 +119,7 @@ void Emitter::finish_function(llvm::Function* draft) {
   }
 }
 
-std::vector<Span> Emitter::first_spans() const {
-  for (TileOpId id : module_.regions[kernel_.body].ops)
-    if (const std::vector<Span>& spans = module_.ops[id].spans; !spans.empty()) return spans;
-  return {};
-}
-
-const std::vector<TileValueId>& Emitter::yielded(ir::RegionId region) const {
+std::span<const TileValueId> Emitter::yielded(ir::RegionId region) const {
   return module_.ops[module_.regions[region].ops.back()].operands;
 }
 
@@ -163,7 +157,7 @@ void Emitter::emit_region(ir::RegionId region) {
 void Emitter::emit_op(TileOpId id) {
   const TileOp& op = module_.ops[id];
   if (line_info_ != nullptr)
-    if (llvm::DebugLoc place = line_info_->place(op.spans)) b_.SetCurrentDebugLocation(place);
+    if (llvm::DebugLoc place = line_info_->place(places(module_, op))) b_.SetCurrentDebugLocation(place);
   switch (op.op) {
     case Opcode::kConst: {
       ElementType element = module_.values[op.results[0]].type.element;
@@ -351,7 +345,7 @@ void Emitter::emit_mma(const TileOp& op) {
     return registers;
   };
   auto map = [&](TileValueId value) {
-    const std::vector<AxisId>& axes = module_.values[value].type.axes;
+    const ir::AxisList& axes = module_.values[value].type.axes;
     return type.layout ? type.layout->projected_registers(axes) : std::vector<int32_t>{0};
   };
   Registers a = widened(op.operands[0]);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -55,9 +56,8 @@ class Emitter {
   void finish_function(llvm::Function* draft);
   void emit_grid();
   // Of the first operation that has any.
-  std::vector<Span> first_spans() const;
   // The operands of the region's kYield.
-  const std::vector<ir::TileValueId>& yielded(ir::RegionId region) const;
+  std::span<const ir::TileValueId> yielded(ir::RegionId region) const;
 
   // ---- slices.cpp ----
   // The length of the run of operations at the front of `ops` that emit_slices takes, 0 where it takes none;
@@ -201,7 +201,7 @@ class Emitter {
   llvm::Value* float_to_f8(llvm::Value* value, ElementType from, ElementType to);
   // Inlines a body without reads or indices; gives the wanted values.
   Registers emit_body(const ir::Body& body, const Registers& arguments,
-                      const std::vector<ir::ValueId>& wanted);
+                      std::span<const ir::ValueId> wanted);
 
   // ---- reduce.cpp ----
   void emit_reduce(const ir::TileOp& op);
@@ -243,7 +243,7 @@ class Emitter {
   std::vector<Scope> scopes_;
   SideTable<ir::TileValue, Registers> values_;
   std::vector<std::unique_ptr<ir::Layout>> layouts_;
-  std::map<std::pair<const ir::Layout*, std::vector<ir::AxisId>>, std::vector<int32_t>> projections_;
+  std::map<std::pair<const ir::Layout*, ir::AxisList>, std::vector<int32_t>> projections_;
   // The value of every grid and loop axis that is bound.
   std::map<ir::AxisId, llvm::Value*> axis_values_;
   std::map<std::pair<const ir::Layout*, ir::AxisId>, llvm::Value*> positions_;

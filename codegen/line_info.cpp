@@ -4,11 +4,12 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 
 #include <algorithm>
+#include <span>
 
 namespace tenon::codegen {
 namespace {
 
-const Span* first_place(const std::vector<Span>& spans) {
+const Span* first_place(std::span<const Span> spans) {
   auto found = std::find_if(spans.begin(), spans.end(), [](const Span& span) { return span.valid(); });
   return found == spans.end() ? nullptr : &*found;
 }
@@ -25,7 +26,7 @@ llvm::DIFile* LineInfo::file_of(const Span& span) {
   return file;
 }
 
-void LineInfo::begin_function(const std::string& name, const std::vector<Span>& spans) {
+void LineInfo::begin_function(const std::string& name, std::span<const Span> spans) {
   const Span* first = first_place(spans);
   llvm::DIFile* file = first == nullptr ? builder_.createFile("unknown", "") : file_of(*first);
   unsigned line = first == nullptr ? 0 : sources_.position(first->file, first->begin).line;
@@ -42,7 +43,7 @@ void LineInfo::begin_function(const std::string& name, const std::vector<Span>& 
 
 void LineInfo::end_function(llvm::Function& function) { function.setSubprogram(function_); }
 
-llvm::DebugLoc LineInfo::place(const std::vector<Span>& spans) {
+llvm::DebugLoc LineInfo::place(std::span<const Span> spans) {
   const Span* first = first_place(spans);
   if (first == nullptr) return {};
   llvm::DIScope*& scope = scopes_[first->file];

@@ -7,6 +7,7 @@
 #include <llvm/IR/Module.h>
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,10 @@ class LineInfo {
   LineInfo(llvm::Module& module, const SourceManager& sources);
 
   // The scope of the places that follow, until the next one begins; `function` may still lack its body.
-  void begin_function(const std::string& name, const std::vector<Span>& spans);
+  void begin_function(const std::string& name, std::span<const Span> spans);
   void end_function(llvm::Function& function);
   // Of a fused operation, the first place; none where there is none.
-  llvm::DebugLoc place(const std::vector<Span>& spans);
+  llvm::DebugLoc place(std::span<const Span> spans);
   // Behind the last function.
   void finish() { builder_.finalize(); }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "codegen/emitter.h"
 #include "support/check.h"
@@ -10,7 +11,7 @@ using ir::Layout;
 using ir::TileOp;
 
 Registers Emitter::emit_body(const ir::Body& body, const Registers& arguments,
-                             const std::vector<ir::ValueId>& wanted) {
+                             std::span<const ir::ValueId> wanted) {
   Registers image;
   for (const ir::Instruction& instruction : body) {
     if (instruction.op == ir::Opcode::kArg) {
@@ -95,7 +96,7 @@ void Emitter::emit_reduce(const TileOp& op) {
   const ir::Monoid& monoid = *op.monoid;
   const ir::TileType& type = reduce_type(op);
   const Layout& layout = *type.layout;
-  std::vector<AxisId> kept = module_.values[op.results[0]].type.axes;
+  ir::AxisList kept = module_.values[op.results[0]].type.axes;
   std::vector<int32_t> to = layout.projected_registers(kept);
   int32_t results = kept.empty() ? 1 : layout.project(kept).register_count();
 

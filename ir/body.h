@@ -37,7 +37,7 @@ struct Instruction {
   IndexId index;
   // kRead: the element; a subscript may mention the op's axes, symbols and index-typed values of this body.
   TensorId tensor;
-  std::vector<IndexId> subscripts;
+  IndexList subscripts;
   Span span;
 
   unsigned operand_count() const {
@@ -50,6 +50,7 @@ struct Instruction {
 class Body {
  public:
   ValueId add(Instruction instruction) { return instructions_.add(std::move(instruction)); }
+  void reserve(size_t size) { instructions_.reserve(size); }
   ValueId constant(Constant constant, Span span = {});
   ValueId index(IndexId index, Span span = {});
   // An op whose result type follows from its operands by its rule; kCast and kRead have functions of their

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "support/numeric.h"
 
@@ -164,7 +165,7 @@ std::string BodyPrinter::index_text(IndexId id) const {
   });
 }
 
-std::string BodyPrinter::access_text(TensorId id, const std::vector<IndexId>& subscripts) const {
+std::string BodyPrinter::access_text(TensorId id, std::span<const IndexId> subscripts) const {
   std::string text = tensor(id) + "[";
   for (size_t i = 0; i < subscripts.size(); ++i) text += (i > 0 ? ", " : "") + index_text(subscripts[i]);
   return text + "]";

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -56,7 +57,7 @@ struct BodyPrinter {
   // Names of all atoms, values too.
   std::string index_text(IndexId id) const;
   // "x[i, k]" behind its `%`.
-  std::string access_text(TensorId tensor, const std::vector<IndexId>& subscripts) const;
+  std::string access_text(TensorId tensor, std::span<const IndexId> subscripts) const;
   std::string instruction_text(const Body& body, ValueId id) const;
   // One line an instruction.
   void print(std::string& out, const Body& body, std::string_view indent) const;

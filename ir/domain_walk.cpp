@@ -1,6 +1,7 @@
 #include "ir/domain_walk.h"
 
 #include <algorithm>
+#include <span>
 
 #include "ir/body_runner.h"
 
@@ -12,7 +13,7 @@ constexpr int64_t kLongRow = 64;
 
 }  // namespace
 
-AxisBox::AxisBox(const Kernel& kernel, const std::vector<AxisId>& axes, std::vector<int64_t> extents,
+AxisBox::AxisBox(const Kernel& kernel, std::span<const AxisId> axes, std::vector<int64_t> extents,
                  LaneIndexEvaluator& indices)
     : extents_(std::move(extents)), atoms_(axes.size()), indices_(&indices) {
   for (int64_t extent : extents_) points_ *= extent;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ir/lane_index.h"
@@ -13,7 +14,7 @@ namespace tenon::ir {
 class AxisBox {
  public:
   // The evaluator knows those axes whose values expressions need.
-  AxisBox(const Kernel& kernel, const std::vector<AxisId>& axes, std::vector<int64_t> extents,
+  AxisBox(const Kernel& kernel, std::span<const AxisId> axes, std::vector<int64_t> extents,
           LaneIndexEvaluator& indices);
 
   // Product of the extents.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_set>
+#include <queue>
 #include <utility>
 
 #include "ir/index_apply.h"
@@ -11,18 +11,14 @@
 namespace tenon::ir {
 namespace {
 
-size_t combine(size_t seed, size_t value) {
-  return seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2));
-}
-
 size_t hash_of(const IndexNode& node) {
   size_t h = static_cast<size_t>(node.kind);
-  h = combine(h, node.reference);
-  h = combine(h, node.a.index());
-  h = combine(h, node.b.index());
+  h = hash_combine(h, node.reference);
+  h = hash_combine(h, node.a.index());
+  h = hash_combine(h, node.b.index());
   for (const Monomial& term : node.terms) {
-    h = combine(h, static_cast<size_t>(term.coefficient));
-    for (IndexId factor : term.factors) h = combine(h, factor.index());
+    h = hash_combine(h, static_cast<size_t>(term.coefficient));
+    for (IndexId factor : term.factors) h = hash_combine(h, factor.index());
   }
   return h;
 }
@@ -112,13 +108,9 @@ std::vector<IndexId> extremes(IndexPool& pool, IndexKind kind, IndexId a, IndexI
 IndexPool::IndexPool() { intern(IndexNode{}); }
 
 IndexId IndexPool::intern(IndexNode node) {
-  size_t hash = hash_of(node);
-  auto [begin, end] = by_hash_.equal_range(hash);
-  for (auto it = begin; it != end; ++it)
-    if (nodes_[it->second.index()] == node) return it->second;
-  IndexId id(static_cast<uint32_t>(nodes_.size()));
-  nodes_.push_back(std::move(node));
-  by_hash_.emplace(hash, id);
+  IndexId next(static_cast<uint32_t>(nodes_.size()));
+  IndexId id = known_.find_or_add(hash_of(node), next, [&](IndexId other) { return (*this)[other] == node; });
+  if (id == next) nodes_.push_back(std::move(node));
   return id;
 }
 
@@ -353,54 +345,65 @@ IndexId IndexPool::build(IndexKind kind, IndexId a, IndexId b) {
 }
 
 std::vector<IndexId> IndexPool::parts(IndexId root) const {
-  // Operands have smaller ids than what they are part of.
+  // Operands have smaller ids than what they are part of: the greatest id that is left has been met by all
+  // that it is part of.
   std::vector<IndexId> found;
-  std::unordered_set<IndexId> seen;
-  std::vector<IndexId> work{root};
+  std::priority_queue<IndexId> work;
+  work.push(root);
   while (!work.empty()) {
-    IndexId id = work.back();
-    work.pop_back();
-    if (!seen.insert(id).second) continue;
+    IndexId id = work.top();
+    while (!work.empty() && work.top() == id) work.pop();
     found.push_back(id);
     const IndexNode& node = nodes_[id.index()];
-    for (const Monomial& term : node.terms) work.insert(work.end(), term.factors.begin(), term.factors.end());
-    if (node.a.valid()) work.push_back(node.a);
-    if (node.b.valid()) work.push_back(node.b);
+    for (const Monomial& term : node.terms)
+      for (IndexId factor : term.factors) work.push(factor);
+    if (node.a.valid()) work.push(node.a);
+    if (node.b.valid()) work.push(node.b);
   }
-  std::sort(found.begin(), found.end());
+  std::reverse(found.begin(), found.end());
   return found;
 }
 
 IndexId IndexPool::substitute(IndexId root, const AtomMap& map) {
-  std::unordered_map<IndexId, IndexId> image;
-  for (IndexId id : parts(root)) {
+  auto mapped = [&](IndexId leaf) {
+    IndexId to = map(leaf);
+    return to.valid() ? to : leaf;
+  };
+  if (is_leaf(nodes_[root.index()].kind)) return mapped(root);
+  const std::vector<IndexId> ids = parts(root);
+  std::vector<IndexId> images;
+  auto image = [&](IndexId part) {
+    return images[static_cast<size_t>(std::ranges::lower_bound(ids, part) - ids.begin())];
+  };
+  for (IndexId id : ids) {
     const IndexNode node = nodes_[id.index()];
     IndexId result = id;
     if (is_leaf(node.kind)) {
-      if (IndexId to = map(id); to.valid()) result = to;
+      result = mapped(id);
     } else if (node.kind == IndexKind::kPolynomial) {
       bool changed = false;
       for (const Monomial& term : node.terms)
-        for (IndexId factor : term.factors) changed = changed || image[factor] != factor;
+        for (IndexId factor : term.factors) changed = changed || image(factor) != factor;
       if (changed) {
         result = constant(0);
         for (const Monomial& term : node.terms) {
           IndexId product = constant(term.coefficient);
-          for (IndexId factor : term.factors) product = mul(product, image[factor]);
+          for (IndexId factor : term.factors) product = mul(product, image(factor));
           result = add(result, product);
         }
       }
     } else {
-      IndexId a = image[node.a];
-      IndexId b = node.b.valid() ? image[node.b] : IndexId();
+      IndexId a = image(node.a);
+      IndexId b = node.b.valid() ? image(node.b) : IndexId();
       if (a != node.a || b != node.b) result = build(node.kind, a, b);
     }
-    image[id] = result;
+    images.push_back(result);
   }
-  return image[root];
+  return images.back();
 }
 
 void IndexPool::for_each_atom(IndexId root, const std::function<void(IndexId)>& visit) const {
+  if (is_leaf(nodes_[root.index()].kind)) return visit(root);
   for (IndexId id : parts(root))
     if (is_leaf(nodes_[id.index()].kind)) visit(id);
 }

@@ -15,10 +15,11 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "support/id_set.h"
 #include "support/ids.h"
+#include "support/small_vector.h"
 
 namespace tenon::ir {
 
@@ -30,6 +31,10 @@ using IndexId = Id<IndexNode>;
 using SymbolId = Id<Symbol>;
 using AxisId = Id<Axis>;
 using ValueId = Id<Instruction>;
+// Subscripts, dimensions and axes, as nodes have them.
+using IndexList = SmallVector<IndexId, 2>;
+using AxisList = SmallVector<AxisId, 2>;
+using ValueList = SmallVector<ValueId, 2>;
 
 enum class IndexKind : uint8_t {
   kPolynomial,
@@ -131,7 +136,7 @@ class IndexPool {
   std::optional<int64_t> fold(IndexKind kind, int64_t a, int64_t b) const;
 
   std::vector<IndexNode> nodes_;
-  std::unordered_multimap<size_t, IndexId> by_hash_;
+  IdSet<IndexNode> known_;
   bool overflowed_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <thread>
 
 #include "ir/accumulator.h"
@@ -38,7 +39,7 @@ int64_t value_of(const Context& context, IndexId id) {
   return *value;
 }
 
-std::vector<int64_t> extents_of(const Context& context, const std::vector<AxisId>& axes) {
+std::vector<int64_t> extents_of(const Context& context, std::span<const AxisId> axes) {
   std::vector<int64_t> extents;
   for (AxisId axis : axes) extents.push_back(value_of(context, context.kernel.axes[axis].extent));
   return extents;

@@ -89,24 +89,24 @@ Monoid arg_monoid(MonoidKind kind, ElementType type, bool highest) {
 
 }  // namespace
 
-Monoid make_monoid(MonoidKind kind, ElementType type) {
+SharedMonoid make_monoid(MonoidKind kind, ElementType type) {
   switch (kind) {
     case MonoidKind::kSum:
-      return scalar_monoid(kind, {type, 0}, Opcode::kAdd);
+      return std::make_shared<Monoid>(scalar_monoid(kind, {type, 0}, Opcode::kAdd));
     case MonoidKind::kProd:
-      return scalar_monoid(kind, one(type), Opcode::kMul);
+      return std::make_shared<Monoid>(scalar_monoid(kind, one(type), Opcode::kMul));
     case MonoidKind::kMax:
-      return scalar_monoid(kind, extreme(type, false), Opcode::kMax);
+      return std::make_shared<Monoid>(scalar_monoid(kind, extreme(type, false), Opcode::kMax));
     case MonoidKind::kMin:
-      return scalar_monoid(kind, extreme(type, true), Opcode::kMin);
+      return std::make_shared<Monoid>(scalar_monoid(kind, extreme(type, true), Opcode::kMin));
     case MonoidKind::kAny:
-      return scalar_monoid(kind, {type, 0}, Opcode::kOr);
+      return std::make_shared<Monoid>(scalar_monoid(kind, {type, 0}, Opcode::kOr));
     case MonoidKind::kAll:
-      return scalar_monoid(kind, {type, 1}, Opcode::kAnd);
+      return std::make_shared<Monoid>(scalar_monoid(kind, {type, 1}, Opcode::kAnd));
     case MonoidKind::kArgMax:
-      return arg_monoid(kind, type, true);
+      return std::make_shared<Monoid>(arg_monoid(kind, type, true));
     case MonoidKind::kArgMin:
-      return arg_monoid(kind, type, false);
+      return std::make_shared<Monoid>(arg_monoid(kind, type, false));
   }
   TENON_UNREACHABLE("unknown monoid");
 }

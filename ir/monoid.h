@@ -2,6 +2,7 @@
 // interpreters, tiling and code generation have one mechanism for sum, argmax, Welford and online softmax.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -31,9 +32,12 @@ struct Monoid {
   ElementType result_type() const { return project.type(projected); }
 };
 
+// Operations that have it share one.
+using SharedMonoid = std::shared_ptr<const Monoid>;
+
 // The monoid over elements of `type`: for argmax and argmin the type of what is compared. The state of argmax
 // is (value, index) with an identity index above all others.
-Monoid make_monoid(MonoidKind kind, ElementType type);
+SharedMonoid make_monoid(MonoidKind kind, ElementType type);
 
 std::string_view name(MonoidKind kind);
 unsigned slots(MonoidKind kind);

@@ -229,7 +229,7 @@ class KernelParser {
   void domain(TensorOp& op, bool grouped) {
     axes_.clear();
     scanner_.expect("[");
-    auto axes = [&](std::vector<AxisId>& list) {
+    auto axes = [&](AxisList& list) {
       while (scanner_.at(Token::Kind::kWord)) {
         Token name = scanner_.take();
         if (symbols_.contains(name.text))

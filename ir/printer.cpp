@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -160,7 +161,7 @@ class KernelPrinter {
 
   std::string domain(const TensorOp& op) const {
     std::string text;
-    auto list = [&](const std::vector<AxisId>& axes) {
+    auto list = [&](std::span<const AxisId> axes) {
       for (size_t i = 0; i < axes.size(); ++i)
         text += (i > 0 ? ", " : "") + axis_of_.at(axes[i].index()) + ": " +
                 symbol_text(kernel_.axes[axes[i]].extent);
@@ -182,7 +183,7 @@ class KernelPrinter {
   static std::string yield(const TensorOp& op) {
     std::string text = "yield";
     for (size_t i = 0; i < op.outputs.size(); ++i) {
-      const std::vector<ValueId>& values = op.outputs[i].values;
+      const ValueList& values = op.outputs[i].values;
       text += i > 0 ? ", " : " ";
       for (size_t k = 0; k < values.size(); ++k)
         text += fmt::format("{}%{}", k > 0 ? ", " : values.size() > 1 ? "(" : "", values[k].index());

@@ -4,7 +4,7 @@
 
 namespace tenon::ir {
 
-IndexId element_count(Kernel& kernel, const std::vector<IndexId>& shape) {
+IndexId element_count(Kernel& kernel, std::span<const IndexId> shape) {
   IndexId count = kernel.index.constant(1);
   for (IndexId extent : shape) count = kernel.index.mul(count, extent);
   return count;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ struct Tensor {
   std::string name;
   ElementType element = ElementType::kF32;
   // Mention symbols only; empty is a scalar.
-  std::vector<IndexId> shape;
+  IndexList shape;
   Role role = Role::kLocal;
   Span span;
 };
@@ -60,23 +61,23 @@ struct Parameter {
 struct OpOutput {
   TensorId tensor;
   // kMap: one value. kReduce: the lifted state, one value a slot of the monoid.
-  std::vector<ValueId> values;
+  ValueList values;
   // kReduce only. Its result is converted to nothing: the tensor has the monoid's result type.
-  std::optional<Monoid> monoid;
+  SharedMonoid monoid;
 };
 
 struct TensorOp {
   Opcode op = Opcode::kMap;
   // The results' dimensions, in order.
-  std::vector<AxisId> parallel;
+  AxisList parallel;
   // Empty for kMap.
-  std::vector<AxisId> reduction;
+  AxisList reduction;
   Body body;
   // kReduce: a bool of the body; elements where it is false are left out. Invalid: none are.
   ValueId predicate;
   std::vector<OpOutput> outputs;
   // Where the operation stands in the source; a fused one has several.
-  std::vector<Span> spans;
+  SmallVector<Span, 1> spans;
 };
 using TensorOpId = Id<TensorOp>;
 
@@ -121,7 +122,7 @@ struct Module {
 };
 
 // Product of the extents.
-IndexId element_count(Kernel& kernel, const std::vector<IndexId>& shape);
+IndexId element_count(Kernel& kernel, std::span<const IndexId> shape);
 
 // A size, or another expression over symbols, as text of the source language.
 std::string size_text(const Kernel& kernel, IndexId size);

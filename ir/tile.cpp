@@ -27,6 +27,16 @@ std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& 
   return ops;
 }
 
+std::span<const Span> places(const TileModule& module, const TileOp& op) {
+  return op.places.valid() ? std::span<const Span>(module.places[op.places]) : std::span<const Span>();
+}
+
+std::span<const Span> first_places(const TileModule& module, const TileKernel& kernel) {
+  for (TileOpId id : module.regions[kernel.body].ops)
+    if (module.ops[id].places.valid()) return module.places[module.ops[id].places];
+  return {};
+}
+
 TileType accessed_type(const TileModule& module, const TileOp& op) {
   if (op.op == Opcode::kLoad) return module.values[op.results[0]].type;
   TileType type;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ using TileOpId = Id<TileOp>;
 using TileValueId = Id<TileValue>;
 using RegionId = Id<Region>;
 using BufferId = Id<Buffer>;
+// Places in the source; operations that were made of the same share one.
+using Places = std::vector<Span>;
+using PlacesId = Id<Places>;
 
 struct TileAxis {
   enum class Kind : uint8_t {
@@ -49,7 +53,7 @@ struct TileAxis {
 struct TileType {
   ElementType element = ElementType::kF32;
   // Ascending; all of kind kTile.
-  std::vector<AxisId> axes;
+  AxisList axes;
   // Over exactly these axes; absent before assign-layouts, and for a tile without axes.
   SharedLayout layout;
 };
@@ -58,7 +62,6 @@ struct TileValue {
   TileType type;
   // The operation whose result it is; invalid for a region's argument.
   TileOpId definition;
-  std::string name;
 };
 
 // A buffer in shared memory.
@@ -83,10 +86,20 @@ struct Buffer {
 
 struct TileOp {
   Opcode op = Opcode::kConst;
-  std::vector<TileValueId> operands;
-  std::vector<TileValueId> results;
-  std::vector<RegionId> regions;
   bool approx = false;
+  // kStore to a buffer, set by plan-async: what is stored comes from a load that has no other use, and may
+  // arrive as late as the first read behind it.
+  bool async = false;
+  // kTileReduce of a sum of floats: there are two operands, and the terms are their products, joined by
+  // multiply-adds within a thread.
+  bool product = false;
+  // kLoop: its iterations are written out; its count is then a constant.
+  bool unroll = false;
+  // Set by vectorize. kLoad, kStore, kCopyAsync: elements moved by one instruction, consecutive registers and
+  // addresses. Comparisons: consecutive registers that are known to compare alike.
+  int32_t vector = 1;
+  // kLoop: the slices that its asynchronous stores hold in shared memory at once; 0 where plan-async decides.
+  int32_t stages = 0;
   // kConst. kCopyWait: the groups of copies that may still be under way.
   uint64_t bits = 0;
   // kIndex: the expression, over symbols, axes of any kind and index values.
@@ -94,27 +107,20 @@ struct TileOp {
   // kLoad, kStore: exactly one of tensor and buffer. kCopyAsync: both.
   TensorId tensor;
   BufferId buffer;
-  // One a dimension of the tensor or, for an access to shared memory alone, of the buffer.
-  std::vector<IndexId> subscripts;
-  // kCopyAsync: one a dimension of the buffer, over the tile axes that `subscripts` mention.
-  std::vector<IndexId> target_subscripts;
-  // kStore to a buffer, set by plan-async: what is stored comes from a load that has no other use, and may
-  // arrive as late as the first read behind it.
-  bool async = false;
-  // Set by vectorize. kLoad, kStore, kCopyAsync: elements moved by one instruction, consecutive registers and
-  // addresses. Comparisons: consecutive registers that are known to compare alike.
-  int32_t vector = 1;
-  // kTileReduce. With `product`, of a sum of floats, there are two operands: the terms are their products,
-  // joined by multiply-adds within a thread.
-  std::optional<Monoid> monoid;
-  std::vector<AxisId> reduced;
-  bool product = false;
-  // kLoop: its counter, and whether its iterations are written out (its count is then a constant).
+  // kLoop: its counter.
   AxisId axis;
-  bool unroll = false;
-  // kLoop: the slices that its asynchronous stores hold in shared memory at once; 0 where plan-async decides.
-  int32_t stages = 0;
-  std::vector<Span> spans;
+  SmallVector<TileValueId, 4> operands;
+  SmallVector<TileValueId, 2> results;
+  SmallVector<RegionId, 2> regions;
+  // One a dimension of the tensor or, for an access to shared memory alone, of the buffer.
+  IndexList subscripts;
+  // kCopyAsync: one a dimension of the buffer, over the tile axes that `subscripts` mention.
+  IndexList target_subscripts;
+  // kTileReduce.
+  SharedMonoid monoid;
+  AxisList reduced;
+  // Where it comes from in the source; invalid where nothing is known.
+  PlacesId places;
 };
 
 struct Region {
@@ -148,6 +154,9 @@ struct TileModule {
   Store<TileOp> ops;
   Store<Region> regions;
   Store<Buffer> buffers;
+  Store<Places> places;
+  // Of values that have one in the text of a module; most have none.
+  SideTable<TileValue, std::string> value_names;
   std::vector<TileKernel> kernels;
   // Homes: layouts over disjoint sets of tile axes; a value has the projection of one of them unless an
   // operation needs another. Set by build-nest from the schedule.
@@ -169,6 +178,11 @@ size_t product_chains(size_t terms);
 
 // The operations of a kernel, those in its regions too.
 std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& kernel);
+
+// Where an operation comes from; empty where nothing is known.
+std::span<const Span> places(const TileModule& module, const TileOp& op);
+// Where a launch comes from.
+std::span<const Span> first_places(const TileModule& module, const TileKernel& kernel);
 
 // The type of the tile that a load, store or asynchronous copy moves: over the axes of its value and of its
 // subscripts, in the layout of the home that holds them, if a home does.

@@ -6,8 +6,7 @@
 
 namespace tenon::ir {
 
-TileIndex::TileIndex(const TileIndexContext& context, const TileShape& shape,
-                     std::vector<IndexId> expressions)
+TileIndex::TileIndex(const TileIndexContext& context, const TileShape& shape, IndexList expressions)
     : context_(&context),
       shape_(shape),
       expressions_(std::move(expressions)),

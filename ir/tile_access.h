@@ -27,7 +27,7 @@ struct TileIndexContext {
 // Some expressions of one operation, evaluated row by row of a tile.
 class TileIndex {
  public:
-  TileIndex(const TileIndexContext& context, const TileShape& shape, std::vector<IndexId> expressions);
+  TileIndex(const TileIndexContext& context, const TileShape& shape, IndexList expressions);
 
   // Takes over the counters and values as they are now.
   void begin();
@@ -50,7 +50,7 @@ class TileIndex {
 
   const TileIndexContext* context_;
   TileShape shape_;
-  std::vector<IndexId> expressions_;
+  IndexList expressions_;
   LaneIndexEvaluator evaluator_;
   std::vector<IndexId> nodes_;
   std::vector<AxisAtom> axes_;
@@ -71,7 +71,7 @@ struct AccessedMemory {
 // The element offsets of a load or store, row by row.
 class TileAccess {
  public:
-  TileAccess(const TileIndexContext& context, const TileShape& shape, std::vector<IndexId> subscripts)
+  TileAccess(const TileIndexContext& context, const TileShape& shape, IndexList subscripts)
       : shape_(shape), index_(context, shape, std::move(subscripts)) {}
 
   const TileShape& shape() const { return shape_; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 
 #include "ir/tile_printer.h"
@@ -32,25 +33,21 @@ std::vector<TileValueId> reachable_values(const TileModule& module, const TileKe
   return values;
 }
 
-void add_axes(std::vector<AxisId>& axes, const std::vector<AxisId>& more) {
-  axes.insert(axes.end(), more.begin(), more.end());
-  std::sort(axes.begin(), axes.end());
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
-}
-
 // The positions of a store or copy: those of its operands, and of the tile axes that its subscripts add.
 std::vector<AxisId> access_axes(const TileModule& module, const TileOp& op) {
   std::vector<AxisId> axes;
-  for (TileValueId operand : op.operands) add_axes(axes, module.values[operand].type.axes);
+  auto add = [&](const AxisList& more) { axes.insert(axes.end(), more.begin(), more.end()); };
+  for (TileValueId operand : op.operands) add(module.values[operand].type.axes);
   for (IndexId subscript : op.subscripts) {
     module.index.for_each_atom(subscript, [&](IndexId atom) {
       const IndexNode& node = module.index[atom];
       if (node.kind == IndexKind::kAxis && module.axes[AxisId(node.reference)].kind == TileAxis::Kind::kTile)
-        add_axes(axes, {AxisId(node.reference)});
-      if (node.kind == IndexKind::kValue)
-        add_axes(axes, module.values[TileValueId(node.reference)].type.axes);
+        axes.push_back(AxisId(node.reference));
+      if (node.kind == IndexKind::kValue) add(module.values[TileValueId(node.reference)].type.axes);
     });
   }
+  std::ranges::sort(axes);
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
   return axes;
 }
 

@@ -1,46 +1,59 @@
 #include "ir/tile_builder.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "support/check.h"
 
 namespace tenon::ir {
+namespace {
+
+// Both are ascending.
+void merge_axes(AxisList& axes, const AxisList& more) {
+  for (AxisId axis : more) {
+    auto at = std::ranges::lower_bound(axes, axis);
+    if (at == axes.end() || *at != axis) axes.insert(at, &axis, &axis + 1);
+  }
+}
+
+}  // namespace
+
+void TileBuilder::set_places(std::span<const Span> spans) {
+  spans = spans.first(std::min(spans.size(), kMostSpans));
+  places_ = spans.empty() ? PlacesId() : module_.places.add({spans.begin(), spans.end()});
+}
 
 TileOpId TileBuilder::append(TileOp op) {
-  if (op.spans.empty()) op.spans = spans_;
+  if (!op.places.valid()) op.places = places_;
   TileOpId id = module_.ops.add(std::move(op));
   module_.regions[region_].ops.push_back(id);
   return id;
 }
 
-TileValueId TileBuilder::result(TileOpId op, ElementType element, std::vector<AxisId> axes) {
-  TileValueId id = module_.values.add({{element, std::move(axes), {}}, op, {}});
+TileValueId TileBuilder::result(TileOpId op, ElementType element, AxisList axes) {
+  TileValueId id = module_.values.add({{element, std::move(axes), {}}, op});
   module_.ops[op].results.push_back(id);
   return id;
 }
 
-std::vector<AxisId> TileBuilder::union_axes(std::span<const TileValueId> values) const {
-  std::set<AxisId> axes;
-  for (TileValueId value : values)
-    axes.insert(module_.values[value].type.axes.begin(), module_.values[value].type.axes.end());
-  return {axes.begin(), axes.end()};
+AxisList TileBuilder::union_axes(std::span<const TileValueId> values) const {
+  AxisList axes;
+  for (TileValueId value : values) merge_axes(axes, module_.values[value].type.axes);
+  return axes;
 }
 
-std::vector<AxisId> TileBuilder::tile_axes(IndexId index) const {
-  std::set<AxisId> axes;
+AxisList TileBuilder::tile_axes(IndexId index) const {
+  AxisList axes;
   module_.index.for_each_atom(index, [&](IndexId atom) {
     const IndexNode& node = module_.index[atom];
     if (node.kind == IndexKind::kAxis) {
       AxisId axis(node.reference);
-      if (module_.axes[axis].kind == TileAxis::Kind::kTile) axes.insert(axis);
+      if (module_.axes[axis].kind == TileAxis::Kind::kTile) merge_axes(axes, {axis});
     } else if (node.kind == IndexKind::kValue) {
-      const TileType& type = module_.values[TileValueId(node.reference)].type;
-      axes.insert(type.axes.begin(), type.axes.end());
+      merge_axes(axes, module_.values[TileValueId(node.reference)].type.axes);
     }
   });
-  return {axes.begin(), axes.end()};
+  return axes;
 }
 
 TileValueId TileBuilder::constant(Constant constant) {
@@ -63,7 +76,7 @@ TileValueId TileBuilder::elementwise(Opcode opcode, ElementType type, std::span<
   op.op = opcode;
   op.operands.assign(operands.begin(), operands.end());
   op.approx = approx;
-  std::vector<AxisId> axes = union_axes(operands);
+  AxisList axes = union_axes(operands);
   return result(append(std::move(op)), type, std::move(axes));
 }
 
@@ -87,11 +100,10 @@ std::vector<TileValueId> TileBuilder::inline_body(const Body& body, std::span<co
   return values;
 }
 
-TileValueId TileBuilder::load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask,
+TileValueId TileBuilder::load(TensorId tensor, IndexList subscripts, TileValueId mask,
                               TileValueId otherwise) {
-  std::set<AxisId> axes;
-  for (IndexId subscript : subscripts)
-    for (AxisId axis : tile_axes(subscript)) axes.insert(axis);
+  AxisList axes;
+  for (IndexId subscript : subscripts) merge_axes(axes, tile_axes(subscript));
   TileOp op;
   op.op = Opcode::kLoad;
   op.tensor = tensor;
@@ -99,24 +111,22 @@ TileValueId TileBuilder::load(TensorId tensor, std::vector<IndexId> subscripts, 
   if (mask.valid()) {
     op.operands = {mask};
     if (otherwise.valid()) op.operands.push_back(otherwise);
-    for (AxisId axis : union_axes(op.operands)) axes.insert(axis);
+    merge_axes(axes, union_axes(op.operands));
   }
-  return result(append(std::move(op)), module_.tensors[tensor].element, {axes.begin(), axes.end()});
+  return result(append(std::move(op)), module_.tensors[tensor].element, std::move(axes));
 }
 
-TileValueId TileBuilder::load(BufferId buffer, std::vector<IndexId> subscripts, ElementType element) {
-  std::set<AxisId> axes;
-  for (IndexId subscript : subscripts)
-    for (AxisId axis : tile_axes(subscript)) axes.insert(axis);
+TileValueId TileBuilder::load(BufferId buffer, IndexList subscripts, ElementType element) {
+  AxisList axes;
+  for (IndexId subscript : subscripts) merge_axes(axes, tile_axes(subscript));
   TileOp op;
   op.op = Opcode::kLoad;
   op.buffer = buffer;
   op.subscripts = std::move(subscripts);
-  return result(append(std::move(op)), element, {axes.begin(), axes.end()});
+  return result(append(std::move(op)), element, std::move(axes));
 }
 
-void TileBuilder::store(TensorId tensor, std::vector<IndexId> subscripts, TileValueId value,
-                        TileValueId mask) {
+void TileBuilder::store(TensorId tensor, IndexList subscripts, TileValueId value, TileValueId mask) {
   TileOp op;
   op.op = Opcode::kStore;
   op.tensor = tensor;
@@ -126,8 +136,7 @@ void TileBuilder::store(TensorId tensor, std::vector<IndexId> subscripts, TileVa
   append(std::move(op));
 }
 
-void TileBuilder::store(BufferId buffer, std::vector<IndexId> subscripts, TileValueId value,
-                        TileValueId mask) {
+void TileBuilder::store(BufferId buffer, IndexList subscripts, TileValueId value, TileValueId mask) {
   TileOp op;
   op.op = Opcode::kStore;
   op.buffer = buffer;
@@ -137,11 +146,11 @@ void TileBuilder::store(BufferId buffer, std::vector<IndexId> subscripts, TileVa
   append(std::move(op));
 }
 
-std::vector<TileValueId> TileBuilder::reduce(const Monoid& monoid, std::span<const TileValueId> state,
-                                             std::vector<AxisId> reduced) {
-  std::vector<AxisId> axes = union_axes(state);
-  std::erase_if(
-      axes, [&](AxisId axis) { return std::find(reduced.begin(), reduced.end(), axis) != reduced.end(); });
+std::vector<TileValueId> TileBuilder::reduce(const SharedMonoid& monoid, std::span<const TileValueId> state,
+                                             AxisList reduced) {
+  AxisList axes = union_axes(state);
+  erase_if(axes,
+           [&](AxisId axis) { return std::find(reduced.begin(), reduced.end(), axis) != reduced.end(); });
   TileOp op;
   op.op = Opcode::kTileReduce;
   op.operands.assign(state.begin(), state.end());
@@ -149,7 +158,7 @@ std::vector<TileValueId> TileBuilder::reduce(const Monoid& monoid, std::span<con
   op.reduced = std::move(reduced);
   TileOpId id = append(std::move(op));
   std::vector<TileValueId> results;
-  for (const Constant& identity : monoid.identity) results.push_back(result(id, identity.type, axes));
+  for (const Constant& identity : monoid->identity) results.push_back(result(id, identity.type, axes));
   return results;
 }
 
@@ -166,12 +175,12 @@ std::vector<TileValueId> TileBuilder::loop(AxisId axis, std::span<const TileValu
   RegionId region = module_.regions.add({});
   for (TileValueId value : initial) {
     TileType type = module_.values[value].type;
-    TileValueId argument = module_.values.add({type, {}, {}});
+    TileValueId argument = module_.values.add({type, {}});
     module_.regions[region].arguments.push_back(argument);
   }
   TileBuilder inner(module_, region);
-  inner.spans_ = spans_;
-  std::vector<TileValueId> arguments = module_.regions[region].arguments;
+  inner.places_ = places_;
+  const std::vector<TileValueId> arguments = module_.regions[region].arguments;
   std::vector<TileValueId> yielded = body(inner, arguments);
   TENON_CHECK(yielded.size() == arguments.size(), "a loop yields as many values as it carries");
   inner.yield(yielded);

@@ -17,13 +17,10 @@ class TileBuilder {
   TileModule& module() { return module_; }
   IndexPool& index() { return module_.index; }
   RegionId region() const { return region_; }
-  // Where operations built from now on come from: of the places of a fused operation the first few, since
-  // every operation built keeps them.
+  // Where operations built from now on come from: of the places of a fused operation the first few.
   static constexpr size_t kMostSpans = 4;
-  void set_spans(std::vector<Span> spans) {
-    if (spans.size() > kMostSpans) spans.resize(kMostSpans);
-    spans_ = std::move(spans);
-  }
+  void set_places(std::span<const Span> spans);
+  void set_places(PlacesId places) { places_ = places; }
 
   TileValueId constant(Constant constant);
   // The value of an index expression; its axes are the tile axes that the expression mentions.
@@ -39,13 +36,12 @@ class TileBuilder {
   std::vector<TileValueId> inline_body(const Body& body, std::span<const TileValueId> arguments,
                                        std::span<const ValueId> wanted);
   // Without `otherwise` any value will do where the mask is false.
-  TileValueId load(TensorId tensor, std::vector<IndexId> subscripts, TileValueId mask = {},
-                   TileValueId otherwise = {});
-  TileValueId load(BufferId buffer, std::vector<IndexId> subscripts, ElementType element);
-  void store(TensorId tensor, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask = {});
-  void store(BufferId buffer, std::vector<IndexId> subscripts, TileValueId value, TileValueId mask = {});
-  std::vector<TileValueId> reduce(const Monoid& monoid, std::span<const TileValueId> state,
-                                  std::vector<AxisId> axes);
+  TileValueId load(TensorId tensor, IndexList subscripts, TileValueId mask = {}, TileValueId otherwise = {});
+  TileValueId load(BufferId buffer, IndexList subscripts, ElementType element);
+  void store(TensorId tensor, IndexList subscripts, TileValueId value, TileValueId mask = {});
+  void store(BufferId buffer, IndexList subscripts, TileValueId value, TileValueId mask = {});
+  std::vector<TileValueId> reduce(const SharedMonoid& monoid, std::span<const TileValueId> state,
+                                  AxisList axes);
   TileValueId mma(TileValueId a, TileValueId b, TileValueId accumulator);
   // A loop over `axis`; `body` gets a builder of its region and the carried values and returns what it
   // yields. What `body` appends to the region around the loop runs before it.
@@ -61,17 +57,17 @@ class TileBuilder {
   AxisId grid_axis(std::string name, IndexId count);
 
   // The tile axes that an expression mentions, directly or through the values in it; ascending.
-  std::vector<AxisId> tile_axes(IndexId index) const;
+  AxisList tile_axes(IndexId index) const;
 
   TileOpId append(TileOp op);
-  TileValueId result(TileOpId op, ElementType element, std::vector<AxisId> axes);
+  TileValueId result(TileOpId op, ElementType element, AxisList axes);
 
  private:
-  std::vector<AxisId> union_axes(std::span<const TileValueId> values) const;
+  AxisList union_axes(std::span<const TileValueId> values) const;
 
   TileModule& module_;
   RegionId region_;
-  std::vector<Span> spans_;
+  PlacesId places_;
 };
 
 }  // namespace tenon::ir

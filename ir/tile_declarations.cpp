@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "ir/body_text.h"
@@ -199,7 +200,7 @@ void TileDeclarations::layout() {
   define(layouts_, name, static_cast<uint32_t>(layout_store_.size() - 1), "#");
 }
 
-void TileDeclarations::positions(const std::vector<AxisId>& axes, const std::vector<int64_t>& extents,
+void TileDeclarations::positions(std::span<const AxisId> axes, const std::vector<int64_t>& extents,
                                  std::vector<Layout::Position>& bits) {
   scanner_.expect("(");
   scanner_.list(")", [&] {

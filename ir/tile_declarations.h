@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,7 +67,7 @@ class TileDeclarations {
   void layout();
   void home();
   // `(i:1 + k:4, 0)`
-  void positions(const std::vector<AxisId>& axes, const std::vector<int64_t>& extents,
+  void positions(std::span<const AxisId> axes, const std::vector<int64_t>& extents,
                  std::vector<Layout::Position>& bits);
   void buffer();
   void divisible();

@@ -101,7 +101,7 @@ class ModuleParser : private TileDeclarations {
     op.approx = scanner_.accept("approx");
     if (scanner_.accept("vector"))
       op.vector = static_cast<int32_t>(in_parentheses(1, TileTextLimits::kRegisters));
-    op.spans.push_back(scanner_.span_from(begin));
+    op.places = module_.places.add({scanner_.span_from(begin)});
     if (scanner_.failed()) return;
     if (types.size() != results.size()) {
       scanner_.fail(DiagnosticId::kIrCount, mnemonic.span, "a type for each result: expected", results.size(),
@@ -127,8 +127,8 @@ class ModuleParser : private TileDeclarations {
   TileValueId add_value(const Token& name, TileType type, TileOpId definition) {
     bool number =
         std::all_of(name.text.begin(), name.text.end(), [](char c) { return c >= '0' && c <= '9'; });
-    TileValueId id =
-        module_.values.add({std::move(type), definition, number ? std::string() : std::string(name.text)});
+    TileValueId id = module_.values.add({std::move(type), definition});
+    if (!number) module_.value_names[id] = name.text;
     define(values_, name, id.index(), "%");
     return id;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -96,7 +97,7 @@ class TilePrinter {
       return value(TileValueId(node.reference));
     });
   }
-  std::string indices(const std::vector<IndexId>& ids) const {
+  std::string indices(std::span<const IndexId> ids) const {
     return "[" + joined(ids, [&](IndexId id) { return index(id); }) + "]";
   }
 
@@ -221,7 +222,7 @@ class TilePrinter {
     if (!id.valid() || id.index() >= values_.size()) return "%?";
     std::string& name = values_[id.index()];
     if (name.empty()) {
-      const std::string& own = module_.values[id].name;
+      const std::string& own = module_.value_names[id];
       name = own.empty() ? std::to_string(next_value_++) : value_names_.add(own, "v");
     }
     return "%" + name;
@@ -237,7 +238,7 @@ class TilePrinter {
     return text;
   }
 
-  std::string values(const std::vector<TileValueId>& ids) const {
+  std::string values(std::span<const TileValueId> ids) const {
     return joined(ids, [&](TileValueId id) { return value(id); });
   }
 
@@ -263,7 +264,7 @@ class TilePrinter {
       if (op.approx) out += " approx";
       if (op.vector != 1) out += fmt::format(" vector({})", op.vector);
     }
-    for (const Span& span : op.spans) out += loc(span);
+    for (const Span& span : places(module_, op)) out += loc(span);
     out += '\n';
   }
 

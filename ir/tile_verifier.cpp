@@ -234,7 +234,8 @@ class ModuleVerifier {
     for (TileOpId op_id : module_.regions[id].ops) {
       at_ = op_id;
       const TileOp& op = module_.ops[op_id];
-      span_ = op.spans.empty() ? Span() : op.spans[0];
+      std::span<const Span> own_places = places(module_, op);
+      span_ = own_places.empty() ? Span() : own_places[0];
       verify_operation(kernel, op);
       for (TileValueId result : op.results) define(result, op_id, scope);
     }

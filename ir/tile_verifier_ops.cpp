@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "ir/tensor.h"
@@ -14,15 +15,13 @@
 namespace tenon::ir {
 namespace {
 
-using Axes = std::vector<AxisId>;
+using Axes = std::span<const AxisId>;
 
 bool is_power(int64_t n) { return n > 0 && std::has_single_bit(static_cast<uint64_t>(n)); }
 
-bool contains(const Axes& axes, AxisId axis) {
-  return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
+bool contains(Axes axes, AxisId axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
 
-bool within(const Axes& part, const Axes& all) {
+bool within(Axes part, Axes all) {
   return std::all_of(part.begin(), part.end(), [&](AxisId axis) { return contains(all, axis); });
 }
 
@@ -46,7 +45,8 @@ class TileOpVerifier {
       if (!type_is_sound(module_.values[result].type, result)) return;
     }
     unused_fields();
-    if (counts()) operation();
+    if (!counts()) return;
+    operation();
     vector_width();
   }
 
@@ -68,9 +68,9 @@ class TileOpVerifier {
         return report(fmt::format("the axes of %{} do not ascend", id.index())), false;
     }
     if (!type.layout) return true;
-    Axes axes = type.layout->axes();
+    std::vector<AxisId> axes = type.layout->axes();
     std::sort(axes.begin(), axes.end());
-    if (axes != type.axes)
+    if (AxisList(axes) != type.axes)
       return report(fmt::format("the layout of %{} is not over its axes", id.index())), false;
     std::string error = layout_error(module_, *type.layout, context_.kernel.warps);
     if (!error.empty()) report(fmt::format("the layout of %{} {}", id.index(), error));
@@ -153,7 +153,7 @@ class TileOpVerifier {
         if (module_.axes[AxisId(node.reference)].kind == TileAxis::Kind::kTile)
           axes.insert(AxisId(node.reference));
       } else if (node.kind == IndexKind::kValue) {
-        const Axes& own = type(TileValueId(node.reference)).axes;
+        const AxisList& own = type(TileValueId(node.reference)).axes;
         axes.insert(own.begin(), own.end());
       }
     });
@@ -165,7 +165,7 @@ class TileOpVerifier {
   }
 
   void result_axes(const std::set<AxisId>& axes) {
-    if (result(0).axes != Axes(axes.begin(), axes.end()))
+    if (result(0).axes != AxisList(axes.begin(), axes.end()))
       report("the result has not the axes that its operands have");
   }
 
@@ -328,7 +328,7 @@ class TileOpVerifier {
       if (!within(operand(i).axes, whole.axes)) return report("has no operand with all axes of the others");
       meets(i, whole);
     }
-    Axes kept;
+    AxisList kept;
     for (AxisId axis : whole.axes)
       if (!contains(op_.reduced, axis)) kept.push_back(axis);
     for (size_t i = 0; i < monoid.slots(); ++i) {
@@ -439,7 +439,7 @@ class TileOpVerifier {
     if (!is_power(op_.vector))
       return report(fmt::format("has a vector width of {}, no power of two", op_.vector));
     if (copy) return;
-    TileValueId tile = op_.op == Opcode::kStore ? op_.operands.at(0) : op_.results.at(0);
+    TileValueId tile = op_.op == Opcode::kStore ? op_.operands.front() : op_.results.front();
     const TileType& type = this->type(tile);
     // A store may have more axes than its value; its registers are then not known here.
     if (op_.op == Opcode::kStore && type.axes.empty()) return;
@@ -451,7 +451,7 @@ class TileOpVerifier {
       report(fmt::format("has a vector width of {}, which its registers do not fill", op_.vector));
   }
 
-  void in_bounds(const std::vector<IndexId>& subscripts) {
+  void in_bounds(std::span<const IndexId> subscripts) {
     const Buffer& buffer = module_.buffers[op_.buffer];
     for (size_t i = 0; i < subscripts.size(); ++i) {
       auto range = index_range(module_, subscripts[i]);

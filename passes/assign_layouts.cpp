@@ -7,6 +7,7 @@
 //   %x = load x[%i, %k] : tile<f32, [k: 1024], reg[k1 k2 k128 ...] lane[k4 k8 k16 k32 k64] warp[]>
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "passes/pass.h"
 #include "support/check.h"
@@ -14,7 +15,7 @@
 namespace tenon::passes {
 namespace {
 
-ir::SharedLayout layout_over(const ir::TileModule& module, const std::vector<ir::AxisId>& axes) {
+ir::SharedLayout layout_over(const ir::TileModule& module, std::span<const ir::AxisId> axes) {
   auto home = std::find_if(module.homes.begin(), module.homes.end(), [&](const ir::Layout& layout) {
     return std::all_of(axes.begin(), axes.end(), [&](ir::AxisId axis) { return layout.has(axis); });
   });
@@ -25,9 +26,9 @@ ir::SharedLayout layout_over(const ir::TileModule& module, const std::vector<ir:
 }  // namespace
 
 void assign_layouts(ir::TileModule& module, PassContext&) {
-  std::map<std::vector<ir::AxisId>, ir::SharedLayout> known;
+  std::map<ir::AxisList, ir::SharedLayout> known;
   for (ir::TileValue& value : module.values) {
-    const std::vector<ir::AxisId>& axes = value.type.axes;
+    const ir::AxisList& axes = value.type.axes;
     if (axes.empty()) continue;
     auto [at, is_new] = known.try_emplace(axes);
     if (is_new) at->second = layout_over(module, axes);

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -196,7 +197,7 @@ class LoopBounding {
       core.truths.insert(comparison);
     }
     if (core.truths.empty()) return std::nullopt;
-    if (*own > kHeaviestLoop) return remark("a loop", *own, op.spans), std::nullopt;
+    if (*own > kHeaviestLoop) return remark("a loop", *own, places(module_, op)), std::nullopt;
     IndexId count = module_.axes[counter].count;
     core.from = pool().constant(0);
     for (IndexId bound : from) core.from = most(core.from, bound);
@@ -254,12 +255,12 @@ class LoopBounding {
     part.op = Opcode::kLoop;
     part.axis = counter;
     part.operands = module_.ops[loop].operands;
-    part.spans = module_.ops[loop].spans;
+    part.places = module_.ops[loop].places;
     part.regions = {copy.copy(module_.ops[loop].regions[0])};
     TileOpId id = module_.ops.add(std::move(part));
     std::vector<TileValueId> carried;
     for (TileValueId result : module_.ops[loop].results)
-      carried.push_back(module_.values.add({module_.values[result].type, id, {}}));
+      carried.push_back(module_.values.add({module_.values[result].type, id}));
     module_.ops[id].results = carried;
     module_.ops[loop].operands = std::move(carried);
     std::vector<TileOpId>& ops = module_.regions[region].ops;
@@ -303,7 +304,7 @@ class LoopBounding {
     IndexId inside = pool().constant(1);
     for (IndexId margin : margins) inside = pool().logical_and(inside, not_negative(margin));
     if (pool().as_constant(inside) || (reduces && !along_lanes)) return std::nullopt;
-    if (*own > most) return remark("a launch", *own, first_spans()), std::nullopt;
+    if (*own > most) return remark("a launch", *own, first_places(module_, kernel_)), std::nullopt;
     RegionId core = RegionCopy(module_, truths, [](IndexId) { return IndexId(); }).copy(kernel_.body);
     RegionId boundary = module_.regions.add({{}, module_.regions[kernel_.body].ops});
     module_.regions[kernel_.body].ops = {run_if("inside", inside, core),
@@ -311,19 +312,12 @@ class LoopBounding {
     return core;
   }
 
-  void remark(std::string_view what, uint64_t weight, const std::vector<Span>& spans) {
+  void remark(std::string_view what, uint64_t weight, std::span<const Span> spans) {
     context_.remark(
         "bound-loops", spans.empty() ? Span() : spans[0],
         fmt::format("{} keeps its masks: twice {} instructions of a thread would be more code than they "
                     "are worth",
                     what, weight));
-  }
-
-  // Where the launch comes from.
-  std::vector<Span> first_spans() const {
-    for (TileOpId id : module_.regions[kernel_.body].ops)
-      if (!module_.ops[id].spans.empty()) return module_.ops[id].spans;
-    return {};
   }
 
   bool contains(RegionId region, Opcode op) const {
@@ -339,7 +333,7 @@ class LoopBounding {
 
   // Whether neighbouring lanes, and so the vectors of one, have masks of their own.
   bool lies_along_lanes(TileValueId mask) const {
-    const std::vector<AxisId>& axes = module_.values[mask].type.axes;
+    const ir::AxisList& axes = module_.values[mask].type.axes;
     return std::any_of(module_.homes.begin(), module_.homes.end(), [&](const ir::Layout& home) {
       return std::any_of(axes.begin(), axes.end(),
                          [&](AxisId axis) { return home.has(axis) && home.lane_basis(0, axis) != 0; });

@@ -11,6 +11,8 @@
 // The product has no other use. Of two products the left one is fused; a subtrahend is negated, which is
 // exact: a*b - c is fma(a, b, -c), c - a*b is fma(-a, b, c). A float sum is one operation of which products
 // are terms: they stay as they are.
+#include <algorithm>
+
 #include "passes/analysis/body_edit.h"
 #include "passes/pass.h"
 
@@ -31,7 +33,10 @@ class Contraction {
       : op_(op), image_(op.body.size()), uses_(use_counts(pool, op)) {}
 
   void run(ir::IndexPool& pool) {
+    auto is_fused = [&](const ir::Instruction& one) { return fused_operand(op_.body, one) >= 0; };
+    if (std::ranges::none_of(op_.body, is_fused)) return static_cast<void>(remove_unused_values(pool, op_));
     ir::Body old = std::exchange(op_.body, ir::Body());
+    op_.body.reserve(old.size());
     ValueRenaming renaming(pool, image_);
     for (uint32_t i = 0; i < old.size(); ++i) {
       const ir::Instruction& instruction = old[ValueId(i)];

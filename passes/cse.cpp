@@ -9,8 +9,9 @@
 //   %0 = read %x[i]            %0 = read %x[i]
 //   %1 = read %x[i]            %1 = mul %0, %0
 //   %2 = mul %0, %1
-#include <map>
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "passes/analysis/body_edit.h"
 #include "passes/pass.h"
@@ -26,14 +27,12 @@ void merge_values(ir::IndexPool& pool, TensorOp& op) {
   ir::Body old = std::exchange(op.body, ir::Body());
   std::vector<ValueId> image(old.size());
   ValueRenaming renaming(pool, image);
-  KeyMap<ValueId> known;
-  known.reserve(old.size());
+  op.body.reserve(old.size());
+  DistinctValues values(op.body);
   for (uint32_t i = 0; i < old.size(); ++i) {
     ir::Instruction instruction = std::move(old[ValueId(i)]);
     renaming.apply(instruction);
-    auto [at, is_new] = known.try_emplace(value_key(instruction));
-    if (is_new) at->second = op.body.add(std::move(instruction));
-    image[i] = at->second;
+    image[i] = values.add(std::move(instruction));
   }
   for_each_root(op, [&](ValueId& value) { value = image[value.index()]; });
 }
@@ -46,39 +45,43 @@ class EqualOps {
 
   // The earlier operation that is equal to this one; invalid if there is none.
   ir::TensorOpId find_or_add(ir::TensorOpId id) {
-    auto [at, is_new] = known_.try_emplace(key(kernel_.ops[id]), id);
-    return is_new ? ir::TensorOpId() : at->second;
+    describe(kernel_.ops[id], words_);
+    size_t hash = 0;
+    for (uint64_t word : words_) hash = hash_combine(hash, word);
+    ir::TensorOpId first = known_.find_or_add(hash, id, [&](ir::TensorOpId other) {
+      describe(kernel_.ops[other], words_of_other_);
+      return words_ == words_of_other_;
+    });
+    return first == id ? ir::TensorOpId() : first;
   }
 
  private:
-  Key key(const TensorOp& op) {
-    Key key{static_cast<uint64_t>(op.op), op.parallel.size(), op.reduction.size(), op.outputs.size()};
-    std::map<ir::AxisId, size_t> position;
-    for (const auto* axes : {&op.parallel, &op.reduction}) {
-      for (ir::AxisId axis : *axes) {
-        position.emplace(axis, position.size());
-        key.push_back(kernel_.axes[axis].extent.index());
-      }
-    }
+  // What an operation computes: equal ones have equal words.
+  void describe(const TensorOp& op, std::vector<uint64_t>& words) {
+    words.assign({static_cast<uint64_t>(op.op), op.parallel.size(), op.reduction.size(), op.outputs.size()});
+    for (const auto* axes : {&op.parallel, &op.reduction})
+      for (ir::AxisId axis : *axes) words.push_back(kernel_.axes[axis].extent.index());
     for (const ir::OpOutput& output : op.outputs) {
-      key.push_back(output.monoid ? static_cast<uint64_t>(output.monoid->kind) + 1 : 0);
-      for (ValueId value : output.values) key.push_back(value.index());
+      words.push_back(output.monoid ? static_cast<uint64_t>(output.monoid->kind) + 1 : 0);
+      for (ValueId value : output.values) words.push_back(value.index());
     }
-    key.push_back(op.predicate.index());
+    words.push_back(op.predicate.index());
     auto shared = [&](IndexId index) {
       return kernel_.index.substitute(index, [&](IndexId atom) {
         const ir::IndexNode& node = kernel_.index[atom];
-        return node.kind == ir::IndexKind::kAxis ? shared_axis(position.at(ir::AxisId(node.reference)))
+        return node.kind == ir::IndexKind::kAxis ? shared_axis(position(op, ir::AxisId(node.reference)))
                                                  : IndexId();
       });
     };
-    for (ir::Instruction instruction : op.body) {
-      if (instruction.index.valid()) instruction.index = shared(instruction.index);
-      for (IndexId& subscript : instruction.subscripts) subscript = shared(subscript);
-      Key value = value_key(instruction);
-      key.insert(key.end(), value.begin(), value.end());
-    }
-    return key;
+    for (const ir::Instruction& instruction : op.body)
+      for_each_value_word(instruction, [&](uint64_t word) { words.push_back(word); }, shared);
+  }
+
+  static size_t position(const TensorOp& op, ir::AxisId axis) {
+    auto parallel = std::ranges::find(op.parallel, axis);
+    if (parallel != op.parallel.end()) return static_cast<size_t>(parallel - op.parallel.begin());
+    auto reduction = std::ranges::find(op.reduction, axis);
+    return op.parallel.size() + static_cast<size_t>(reduction - op.reduction.begin());
   }
 
   // Axes that no operation has: their ids lie beyond the kernel's.
@@ -87,7 +90,9 @@ class EqualOps {
   }
 
   ir::Kernel& kernel_;
-  KeyMap<ir::TensorOpId> known_;
+  IdSet<TensorOp> known_;
+  std::vector<uint64_t> words_;
+  std::vector<uint64_t> words_of_other_;
 };
 
 bool defines_locals_only(const ir::Kernel& kernel, const TensorOp& op) {

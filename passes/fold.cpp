@@ -43,6 +43,7 @@ class OpFolder {
 
   void run() {
     ir::Body old = std::exchange(op_.body, ir::Body());
+    op_.body.reserve(old.size());
     ValueRenaming renaming(pool_, image_);
     for (uint32_t i = 0; i < old.size(); ++i) {
       Instruction instruction = std::move(old[ValueId(i)]);

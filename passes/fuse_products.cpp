@@ -48,7 +48,7 @@ class ProductFusion {
 
   void run(ir::RegionId region) {
     for (TileOpId id : std::vector(module_.regions[region].ops)) {
-      for (ir::RegionId inner : std::vector(module_.ops[id].regions)) run(inner);
+      for (ir::RegionId inner : SmallVector(module_.ops[id].regions)) run(inner);
       if (module_.ops[id].op == Opcode::kTileReduce) fuse_reduce(region, id);
       if (module_.ops[id].op == Opcode::kAdd) fuse_accumulator(region, id);
     }
@@ -103,7 +103,7 @@ class ProductFusion {
     dead_[module_.values[term].definition] = 1;
     ir::TileType type = module_.values[term].type;
     TileOpId id = module_.ops.add(std::move(masked));
-    TileValueId value = module_.values.add({type, id, {}});
+    TileValueId value = module_.values.add({type, id});
     module_.ops[id].results = {value};
     std::vector<TileOpId>& ops = module_.regions[region].ops;
     ops.insert(std::find(ops.begin(), ops.end(), before), id);

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "passes/pass.h"
 #include "support/check.h"
@@ -35,7 +36,7 @@ class AxisClasses {
 };
 
 // The axes of a read's subscripts where each is one axis of its own; empty optional otherwise.
-std::optional<std::vector<AxisId>> plain_axes(const Kernel& kernel, const std::vector<IndexId>& subscripts) {
+std::optional<std::vector<AxisId>> plain_axes(const Kernel& kernel, std::span<const IndexId> subscripts) {
   std::vector<AxisId> axes;
   for (IndexId subscript : subscripts) {
     const ir::IndexNode& node = kernel.index[subscript];
@@ -47,13 +48,13 @@ std::optional<std::vector<AxisId>> plain_axes(const Kernel& kernel, const std::v
   return axes;
 }
 
-std::vector<AxisId> classes_of(const AxisClasses& classes, const std::vector<AxisId>& axes) {
+std::vector<AxisId> classes_of(const AxisClasses& classes, std::span<const AxisId> axes) {
   std::vector<AxisId> result;
   for (AxisId axis : axes) result.push_back(classes.find(axis));
   return result;
 }
 
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+bool contains(std::span<const AxisId> axes, AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
@@ -69,7 +70,7 @@ std::optional<AxisClasses> fit(const Kernel& kernel, const std::vector<TensorOpI
       if (!producer.valid() || std::find(ops.begin(), ops.end(), producer) == ops.end()) continue;
       auto axes = plain_axes(kernel, read.subscripts);
       if (!axes) return std::nullopt;
-      const std::vector<AxisId>& produced = kernel.ops[producer].parallel;
+      const ir::AxisList& produced = kernel.ops[producer].parallel;
       for (size_t i = 0; i < axes->size(); ++i) {
         if (kernel.axes[produced[i]].extent != kernel.axes[(*axes)[i]].extent) return std::nullopt;
         classes.unite(produced[i], (*axes)[i]);
@@ -270,7 +271,7 @@ GroupAxes group_axes(const Kernel& kernel, const ir::Group& group) {
   GroupAxes axes;
   axes.parallel = kernel.ops[group.ops.front()].parallel;
   for (TensorOpId id : group.ops)
-    std::erase_if(axes.parallel, [&](AxisId axis) { return !contains(kernel.ops[id].parallel, axis); });
+    erase_if(axes.parallel, [&](AxisId axis) { return !contains(kernel.ops[id].parallel, axis); });
   for (TensorOpId id : group.ops) {
     const TensorOp& op = kernel.ops[id];
     if (!axes.row.empty()) break;

@@ -21,8 +21,8 @@ namespace tenon::passes {
 // The axes of a group, as shared by its operations: parallel axes in the order of its first operation's
 // results, row axes in the order of the first operation that has them.
 struct GroupAxes {
-  std::vector<ir::AxisId> parallel;
-  std::vector<ir::AxisId> row;
+  ir::AxisList parallel;
+  ir::AxisList row;
 };
 GroupAxes group_axes(const ir::Kernel& kernel, const ir::Group& group);
 

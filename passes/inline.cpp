@@ -52,7 +52,7 @@ constexpr uint64_t kTrivial = 2;
 // An element of a producer that the body of a surviving operation reads.
 struct Instance {
   TensorOpId home;
-  std::vector<IndexId> subscripts;
+  ir::IndexList subscripts;
   // Invalid where the element is always read.
   ValueId predicate;
   struct Read {
@@ -118,7 +118,7 @@ class Inliner {
 
   std::vector<Instance> instances_of(const TensorOp& op) const {
     std::vector<Instance> instances;
-    std::map<std::tuple<TensorOpId, std::vector<IndexId>, ValueId>, size_t> known;
+    std::map<std::tuple<TensorOpId, ir::IndexList, ValueId>, size_t> known;
     for (const ir::OpOutput& output : op.outputs) {
       for (const Reader& reader : reads_[output.tensor.index()]) {
         const ir::Instruction& read = (*drafts_[reader.home.index()])[reader.read];

@@ -1,6 +1,7 @@
 #include "passes/inline_draft.h"
 
 #include <algorithm>
+#include <span>
 
 #include "passes/analysis/body_edit.h"
 
@@ -45,11 +46,9 @@ ValueId Draft::both(ValueId a, ValueId b) {
   return known->second;
 }
 
-bool Draft::copy(const ir::TensorOp& producer, const std::vector<IndexId>& subscripts, ValueId predicate,
+bool Draft::copy(const ir::TensorOp& producer, std::span<const IndexId> subscripts, ValueId predicate,
                  std::vector<ValueId>& image) {
   ir::IndexPool& pool = kernel_.index;
-  std::map<ir::AxisId, IndexId> position;
-  for (size_t i = 0; i < producer.parallel.size(); ++i) position[producer.parallel[i]] = subscripts[i];
   image.assign(producer.body.size(), ValueId());
   std::map<IndexId, IndexId> known;
   auto placed = [&](IndexId index) {
@@ -58,9 +57,9 @@ bool Draft::copy(const ir::TensorOp& producer, const std::vector<IndexId>& subsc
       at->second = rewriter_.substitute(index, [&](IndexId atom) {
         const ir::IndexNode& node = pool[atom];
         if (node.kind == IndexKind::kValue) return pool.value(image[node.reference]);
-        auto axis =
-            node.kind == IndexKind::kAxis ? position.find(ir::AxisId(node.reference)) : position.end();
-        return axis == position.end() ? IndexId() : axis->second;
+        if (node.kind != IndexKind::kAxis) return IndexId();
+        auto axis = std::ranges::find(producer.parallel, ir::AxisId(node.reference));
+        return axis == producer.parallel.end() ? IndexId() : subscripts[axis - producer.parallel.begin()];
       });
     }
     return at->second;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,7 +23,7 @@ class Draft {
   // Copies the body of a map with `subscripts` in the place of its parallel axes; `image` has the copies. Its
   // reads are made only where `predicate` holds (invalid: always). False where an index expression would
   // become too large; the caller then takes back what was copied.
-  bool copy(const ir::TensorOp& producer, const std::vector<ir::IndexId>& subscripts, ir::ValueId predicate,
+  bool copy(const ir::TensorOp& producer, std::span<const ir::IndexId> subscripts, ir::ValueId predicate,
             std::vector<ir::ValueId>& image);
   // Takes back everything from the `size`th value on, which nothing may use.
   void truncate(size_t size);

@@ -79,7 +79,7 @@ class Ring {
   void build(TileBuilder& builder) {
     for (const AsyncCopy& copy : copies_) add_stages(module_.ops[copy.store].buffer);
     add_slots(body());
-    builder.set_spans(module_.ops[loop_].spans);
+    builder.set_places(module_.ops[loop_].places);
     for (int32_t ahead = 0; ahead < stages_; ++ahead) start(builder, module_.index.constant(ahead));
     builder.copy_wait(static_cast<uint64_t>(stages_ - 1));
     rebuild_body();
@@ -111,7 +111,7 @@ class Ring {
       TileOp& op = module_.ops[id];
       if (op.op == Opcode::kLoad && rings_.contains(op.buffer))
         op.subscripts.insert(op.subscripts.begin(), slot(counter()));
-      for (ir::RegionId inner : std::vector(op.regions)) add_slots(inner);
+      for (ir::RegionId inner : SmallVector(op.regions)) add_slots(inner);
     }
   }
 
@@ -155,7 +155,7 @@ class Ring {
       TileValueId original = module_.ops[id].results[0];
       ir::TileType type = module_.values[original].type;
       TileOpId moved = builder.append(std::move(op));
-      TileValueId result = module_.values.add({std::move(type), moved, {}});
+      TileValueId result = module_.values.add({std::move(type), moved});
       module_.ops[moved].results = {result};
       image[original] = result;
     }
@@ -166,12 +166,12 @@ class Ring {
       op.op = Opcode::kCopyAsync;
       op.tensor = load.tensor;
       op.buffer = store.buffer;
-      for (IndexId subscript : std::vector(load.subscripts)) op.subscripts.push_back(placed(subscript));
+      for (IndexId subscript : SmallVector(load.subscripts)) op.subscripts.push_back(placed(subscript));
       op.target_subscripts = {slot(iteration)};
       std::copy(store.subscripts.begin(), store.subscripts.end(), std::back_inserter(op.target_subscripts));
       if (!load.operands.empty()) op.operands = {value(load.operands[0])};
       op.vector = store.vector;
-      op.spans = load.spans;
+      op.places = load.places;
       builder.append(std::move(op));
     }
   }
@@ -179,7 +179,7 @@ class Ring {
   void rebuild_body() {
     std::vector<TileOpId> ops = std::exchange(module_.regions[body()].ops, {});
     TileBuilder builder(module_, body());
-    builder.set_spans(module_.ops[loop_].spans);
+    builder.set_places(module_.ops[loop_].places);
     for (TileOpId id : ops) {
       if (module_.ops[id].op == Opcode::kYield) {
         builder.copy_wait(static_cast<uint64_t>(stages_ - 2));
@@ -209,7 +209,7 @@ void lower_region(TileModule& module, ir::RegionId region) {
   std::vector<TileOpId> ops = std::exchange(module.regions[region].ops, {});
   TileBuilder builder(module, region);
   for (TileOpId id : ops) {
-    for (ir::RegionId inner : std::vector(module.ops[id].regions)) lower_region(module, inner);
+    for (ir::RegionId inner : SmallVector(module.ops[id].regions)) lower_region(module, inner);
     if (module.ops[id].stages != 0) {
       if (Ring ring(module, id); ring.possible()) {
         ring.build(builder);

@@ -77,7 +77,7 @@ class BarrierPlacement {
     bool in_region = meets(module_.ops[id], pending);
     if (in_region) pending.clear();
     if (insert && (conflict || in_region)) ops.push_back(new_barrier());
-    for (ir::RegionId inner : std::vector(module_.ops[id].regions)) {
+    for (ir::RegionId inner : SmallVector(module_.ops[id].regions)) {
       const ir::TileOp& op = module_.ops[id];
       if (op.op == ir::Opcode::kLoop && !runs_at_most_once(module_, op)) {
         // What one iteration leaves is pending when the next begins.

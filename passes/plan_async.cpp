@@ -214,7 +214,8 @@ class AsyncPlan {
   }
 
   void remark(const TileOp& op, std::string text) {
-    context_.remark("plan-async", op.spans.empty() ? Span() : op.spans[0], std::move(text));
+    std::span<const Span> from = places(module_, op);
+    context_.remark("plan-async", from.empty() ? Span() : from[0], std::move(text));
   }
 
   TileModule& module_;

@@ -1,6 +1,7 @@
 #include "passes/region_copy.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "passes/analysis/masks.h"
@@ -20,7 +21,7 @@ RegionId RegionCopy::copy(RegionId region) {
   std::vector<TileOpId> around = std::exchange(ops_, {});
   RegionId to = module_.regions.add({});
   for (TileValueId argument : std::vector(module_.regions[region].arguments)) {
-    TileValueId own = module_.values.add({module_.values[argument].type, {}, {}});
+    TileValueId own = module_.values.add({module_.values[argument].type, {}});
     image_[argument] = own;
     module_.regions[to].arguments.push_back(own);
   }
@@ -95,7 +96,7 @@ std::vector<AxisId> RegionCopy::union_axes(const TileOp& op) const {
       const ir::IndexNode& node = module_.index[atom];
       AxisId axis(node.reference);
       if (node.kind == IndexKind::kValue) {
-        const std::vector<AxisId>& of_value = axes(TileValueId(node.reference));
+        const ir::AxisList& of_value = axes(TileValueId(node.reference));
         all.insert(of_value.begin(), of_value.end());
       } else if (node.kind == IndexKind::kAxis && module_.axes[axis].kind == ir::TileAxis::Kind::kTile) {
         all.insert(axis);
@@ -108,10 +109,10 @@ std::vector<AxisId> RegionCopy::union_axes(const TileOp& op) const {
 void RegionCopy::append(TileOp op) {
   if (op.index.valid()) op.index = expression(op.index);
   for (IndexId& subscript : op.subscripts) subscript = expression(subscript);
-  std::vector<TileValueId> results = std::exchange(op.results, {});
+  auto results = std::exchange(op.results, {});
   TileOpId id = module_.ops.add(std::move(op));
   for (TileValueId result : results) {
-    TileValueId own = module_.values.add({module_.values[result].type, id, {}});
+    TileValueId own = module_.values.add({module_.values[result].type, id});
     image_[result] = own;
     module_.ops[id].results.push_back(own);
   }
@@ -128,7 +129,7 @@ TileValueId RegionCopy::full(TileValueId value) {
   if (!is_true(value) && axes(image) == axes(value)) return image;
   auto add = [&](TileOp op) {
     TileOpId id = module_.ops.add(std::move(op));
-    TileValueId result = module_.values.add({module_.values[value].type, id, {}});
+    TileValueId result = module_.values.add({module_.values[value].type, id});
     module_.ops[id].results = {result};
     ops_.push_back(id);
     return result;
@@ -144,7 +145,7 @@ TileValueId RegionCopy::full(TileValueId value) {
   return add(std::move(both));
 }
 
-std::vector<TileValueId> RegionCopy::full(const std::vector<TileValueId>& values) {
+std::vector<TileValueId> RegionCopy::full(std::span<const TileValueId> values) {
   std::vector<TileValueId> images;
   for (TileValueId value : values) images.push_back(full(value));
   return images;

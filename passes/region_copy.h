@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -32,9 +33,9 @@ class RegionCopy {
   ir::TileValueId lean(ir::TileValueId value) const;
   // The copy of a value with all its axes, a constant where it is known.
   ir::TileValueId full(ir::TileValueId value);
-  std::vector<ir::TileValueId> full(const std::vector<ir::TileValueId>& values);
+  std::vector<ir::TileValueId> full(std::span<const ir::TileValueId> values);
   ir::IndexId expression(ir::IndexId index);
-  const std::vector<ir::AxisId>& axes(ir::TileValueId value) const { return module_.values[value].type.axes; }
+  const ir::AxisList& axes(ir::TileValueId value) const { return module_.values[value].type.axes; }
   // The axes of the operands and of the tile axes that the subscripts mention.
   std::vector<ir::AxisId> union_axes(const ir::TileOp& op) const;
 

@@ -23,7 +23,7 @@ enum class Placement : uint8_t {
 // A dimension of the loop nest: some axes of the group, flattened, the last fastest. One tile of it is
 // vector * lane * warp * repeat positions, as in ir::Layout::Block.
 struct LoopDim {
-  std::vector<ir::AxisId> axes;
+  ir::AxisList axes;
   Placement placement = Placement::kGrid;
   int32_t vector = 1;
   int32_t lane = 1;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <span>
 
 #include "passes/analysis/row_reads.h"
 #include "passes/schedule_text.h"
@@ -32,7 +33,7 @@ constexpr int64_t kMostValues = 256;
 constexpr int64_t kMostUnrolled = 4096;
 constexpr int64_t kMostInstructions = 65536;
 
-bool contains(const std::vector<ir::AxisId>& axes, ir::AxisId axis) {
+bool contains(std::span<const ir::AxisId> axes, ir::AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
@@ -128,14 +129,14 @@ class Checker {
   MaybeProblem wrong_axes() const {
     std::set<ir::AxisId> placed;
     for (size_t d = 0; d < schedule_.dims.size(); ++d) {
-      const std::vector<ir::AxisId>& axes = schedule_.dims[d].axes;
+      const ir::AxisList& axes = schedule_.dims[d].axes;
       for (ir::AxisId axis : axes) {
         bool known = contains(info_.axes.parallel, axis) || contains(info_.axes.row, axis);
         if (!known || !placed.insert(axis).second || is_row(axis) != is_row(axes.front()))
           return of(Part::kDim, d, "its axes cannot be one dimension");
       }
     }
-    for (const std::vector<ir::AxisId>* axes : {&info_.axes.parallel, &info_.axes.row})
+    for (const ir::AxisList* axes : {&info_.axes.parallel, &info_.axes.row})
       for (ir::AxisId axis : *axes)
         if (!placed.contains(axis)) return whole("axis {} is in no dimension", names_.axis(axis));
     return std::nullopt;
@@ -165,9 +166,7 @@ class Checker {
         return of(Part::kDim, d, "`tiles` is for a dimension that is split or kept in shared memory");
       if (dim.placement != Placement::kSplit) continue;
       if (least_parts(info_) == 0)
-        return of(Part::kDim, d,
-                  "{} cannot be split: too much of it would be read again",
-                  name(d));
+        return of(Part::kDim, d, "{} cannot be split: too much of it would be read again", name(d));
       auto rows = [&](const LoopDim& other) { return is_row(other); };
       if (std::ranges::count_if(schedule_.dims, rows) > 1)
         return of(Part::kDim, d, "{} is not all that is reduced over, so it cannot be split", name(d));

@@ -69,7 +69,7 @@ class ScheduleNames {
  private:
   const ir::Kernel& kernel_;
   const ir::Group& group_;
-  std::vector<ir::AxisId> axes_;
+  ir::AxisList axes_;
   std::vector<std::string> names_;
 };
 

@@ -137,18 +137,14 @@ class Siblings {
         return ir::IndexId();
       });
     };
-    KeyMap<ValueId> known;
-    for (uint32_t i = 0; i < earlier.body.size(); ++i)
-      known.emplace(value_key(earlier.body[ValueId(i)]), ValueId(i));
+    DistinctValues values(joined.body);
     for (uint32_t i = 0; i < later.body.size(); ++i) {
       ir::Instruction instruction = later.body[ValueId(i)];
       for (ValueId& operand : instruction.operands)
         if (operand.valid()) operand = image[operand.index()];
       if (instruction.index.valid()) instruction.index = renamed(instruction.index);
       for (ir::IndexId& subscript : instruction.subscripts) subscript = renamed(subscript);
-      auto [at, is_new] = known.try_emplace(value_key(instruction));
-      if (is_new) at->second = joined.body.add(std::move(instruction));
-      image[i] = at->second;
+      image[i] = values.add(std::move(instruction));
     }
     for (ir::OpOutput output : later.outputs) {
       for (ValueId& value : output.values) value = image[value.index()];

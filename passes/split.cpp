@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "passes/analysis/access.h"
@@ -38,7 +39,7 @@ bool lanes_hold_results(const Schedule& schedule) {
 
 // With `outermost` parts, lanes along the results and a loop over the parts; else a warp a result.
 Schedule merge_schedule(const Schedule& schedule, const PartialStates& states,
-                        const std::vector<AxisId>& results) {
+                        std::span<const AxisId> results) {
   constexpr int32_t kWarps = 4;
   Schedule merge;
   if (states.outermost) {
@@ -61,7 +62,7 @@ Schedule merge_schedule(const Schedule& schedule, const PartialStates& states,
   return merge;
 }
 
-bool runs_over(const TensorOp& op, const std::vector<AxisId>& row) {
+bool runs_over(const TensorOp& op, std::span<const AxisId> row) {
   return op.op == Opcode::kMap && std::any_of(op.parallel.begin(), op.parallel.end(), [&](AxisId axis) {
            return std::find(row.begin(), row.end(), axis) != row.end();
          });
@@ -93,7 +94,7 @@ uint32_t last_level(const std::map<TensorOpId, uint32_t>& levels) {
 
 // The maps along the row that are stored.
 std::set<TensorOpId> stored_rows(const ir::Kernel& kernel, const ir::Group& group,
-                                 const std::vector<AxisId>& row) {
+                                 std::span<const AxisId> row) {
   std::set<TensorId> stored = stored_tensors(kernel, group);
   std::set<TensorOpId> maps;
   for (TensorOpId id : group.ops)
@@ -213,7 +214,7 @@ class Splitter {
     const SplitLaunch before = split_.launches.back();
     SplitLaunch launch{suffix, {group_.name, {}}, {}, std::nullopt};
     Scope scope;
-    std::vector<AxisId> results;
+    ir::AxisList results;
     for (TensorOpId id : group_.ops) {
       const TensorOp& op = from_.ops[id];
       bool reduces = op.op == Opcode::kReduce;
@@ -281,7 +282,7 @@ class Splitter {
   const ir::Kernel& from_;
   const ir::Group& group_;
   const Schedule& schedule_;
-  const std::vector<AxisId>& row_;
+  const ir::AxisList& row_;
   std::map<TensorOpId, uint32_t> levels_;
   std::set<TensorId> stored_;
   std::map<TensorId, TensorOpId> producers_;
@@ -315,7 +316,7 @@ IndexId part_count(ir::Kernel& kernel, const Schedule& schedule) {
   return pool.max(pool.constant(1), pool.min(wanted, most));
 }
 
-bool may_split(const ir::Kernel& kernel, const ir::Group& group, const std::vector<AxisId>& row) {
+bool may_split(const ir::Kernel& kernel, const ir::Group& group, std::span<const AxisId> row) {
   if (split_launch_count(kernel, group, row) == 2) return true;
   std::set<TensorId> overwriting;
   for (const ir::Parameter& parameter : kernel.parameters)
@@ -328,7 +329,7 @@ bool may_split(const ir::Kernel& kernel, const ir::Group& group, const std::vect
   });
 }
 
-size_t split_launch_count(const ir::Kernel& kernel, const ir::Group& group, const std::vector<AxisId>& row) {
+size_t split_launch_count(const ir::Kernel& kernel, const ir::Group& group, std::span<const AxisId> row) {
   return 2 * last_level(reduction_levels(kernel, group)) + (stored_rows(kernel, group, row).empty() ? 0 : 1);
 }
 

@@ -14,6 +14,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,11 +52,10 @@ SplitGroup split_group(const ir::Kernel& kernel, const ir::Group& group, const S
 
 // Whether the row axes of a group may be split: nothing overwrites an inout parameter before the last launch,
 // while later ones may still read it.
-bool may_split(const ir::Kernel& kernel, const ir::Group& group, const std::vector<ir::AxisId>& row);
+bool may_split(const ir::Kernel& kernel, const ir::Group& group, std::span<const ir::AxisId> row);
 
 // Launches that splitting the row axes makes of a group.
-size_t split_launch_count(const ir::Kernel& kernel, const ir::Group& group,
-                          const std::vector<ir::AxisId>& row);
+size_t split_launch_count(const ir::Kernel& kernel, const ir::Group& group, std::span<const ir::AxisId> row);
 
 // ceil(a / b); b > 0.
 ir::IndexId ceil_div(ir::IndexPool& pool, ir::IndexId a, ir::IndexId b);

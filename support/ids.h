@@ -40,6 +40,7 @@ class Store {
   }
   T& operator[](IdType id) { return items_[id.index()]; }
   const T& operator[](IdType id) const { return items_[id.index()]; }
+  void reserve(size_t size) { items_.reserve(size); }
   size_t size() const { return items_.size(); }
   bool empty() const { return items_.empty(); }
   void clear() { items_.clear(); }

@@ -10,19 +10,31 @@ using ir::Opcode;
 using ir::ValueId;
 
 void BodyBuilder::build(std::span<const NodeId> roots) {
-  for (NodeId id : instance_.nodes.reachable(roots, false)) build_one(id);
+  const std::vector<NodeId> nodes = instance_.nodes.reachable(roots, false);
+  built_.reserve(nodes.size());
+  for (NodeId id : nodes) built_.push_back({id, {}, {}});
+  for (NodeId id : nodes) build_one(id);
+}
+
+BodyBuilder::Built& BodyBuilder::built(NodeId node) {
+  auto found = std::ranges::lower_bound(built_, node, {}, &Built::node);
+  TENON_CHECK(found != built_.end() && found->node == node, "an expression is not part of the body");
+  return *found;
 }
 
 ValueId BodyBuilder::value(NodeId node) {
-  if (auto known = values_.find(node); known != values_.end()) return known->second;
-  const auto index = indices_.find(node);
-  TENON_CHECK(index != indices_.end(), "an expression is used before it is built");
-  return values_[node] = index_value(index->second, instance_.nodes[node].span);
+  Built& known = built(node);
+  if (!known.value.valid()) {
+    TENON_CHECK(known.index.valid(), "an expression is used before it is built");
+    known.value = index_value(known.index, instance_.nodes[node].span);
+  }
+  return known.value;
 }
 
 ir::IndexId BodyBuilder::index_of(NodeId node) {
-  if (auto known = indices_.find(node); known != indices_.end()) return known->second;
-  return indices_[node] = instance_.kernel.index.value(value(node));
+  Built& known = built(node);
+  if (!known.index.valid()) known.index = instance_.kernel.index.value(value(node));
+  return known.index;
 }
 
 ValueId BodyBuilder::index_value(ir::IndexId index, Span span) {
@@ -41,19 +53,19 @@ void BodyBuilder::build_one(NodeId id) {
   const Node node = instance_.nodes[id];
   switch (node.kind) {
     case NodeKind::kIndex:
-      indices_[id] = node.index;
+      built(id).index = node.index;
       return;
     case NodeKind::kConstant:
-      values_[id] = body_.constant({*node.type, node.bits}, node.span);
+      built(id).value = body_.constant({*node.type, node.bits}, node.span);
       return;
     case NodeKind::kCast:
-      values_[id] = body_.cast(*node.type, value(node.operands[0]), node.span);
+      built(id).value = body_.cast(*node.type, value(node.operands[0]), node.span);
       return;
     case NodeKind::kRead:
-      values_[id] = read(id, node);
+      built(id).value = read(id, node);
       return;
     case NodeKind::kReduce:
-      values_[id] = read_hoisted(id, node);
+      built(id).value = read_hoisted(id, node);
       return;
     case NodeKind::kOp:
       return build_operation(id, node);
@@ -77,7 +89,7 @@ void BodyBuilder::build_operation(NodeId id, const Node& node) {
                              node.op == Opcode::kMax;
   if (is_arithmetic) {
     if (const ir::IndexId index = index_operation(node); index.valid()) {
-      indices_[id] = index;
+      built(id).index = index;
       return;
     }
   }
@@ -86,16 +98,16 @@ void BodyBuilder::build_operation(NodeId id, const Node& node) {
   const bool approx = instance_.kernel.allows(ir::kApprox) && (function || quotient);
   auto operand = [&](size_t position) { return value(node.operands[position]); };
   if (!node.operands[1].valid()) {
-    values_[id] = body_.op(node.op, {operand(0)}, approx, node.span);
+    built(id).value = body_.op(node.op, {operand(0)}, approx, node.span);
   } else if (!node.operands[2].valid()) {
     const ValueId a = operand(0);
     const ValueId b = operand(1);
-    values_[id] = body_.op(node.op, {a, b}, approx, node.span);
+    built(id).value = body_.op(node.op, {a, b}, approx, node.span);
   } else {
     const ValueId a = operand(0);
     const ValueId b = operand(1);
     const ValueId c = operand(2);
-    values_[id] = body_.op(node.op, {a, b, c}, approx, node.span);
+    built(id).value = body_.op(node.op, {a, b, c}, approx, node.span);
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <map>
 #include <span>
-#include <unordered_map>
+#include <vector>
 
 #include "frontend/check/instance.h"
 #include "frontend/check/lowering.h"
@@ -37,8 +37,16 @@ class BodyBuilder {
   Instance& instance_;
   Lowering& lowering_;
   ir::Body& body_;
-  std::unordered_map<NodeId, ir::ValueId> values_;
-  std::unordered_map<NodeId, ir::IndexId> indices_;
+  // What a node has become: its value, its index expression, or both.
+  struct Built {
+    NodeId node;
+    ir::ValueId value;
+    ir::IndexId index;
+  };
+  Built& built(NodeId node);
+
+  // Ascending by node.
+  std::vector<Built> built_;
   std::map<ir::IndexId, ir::ValueId> index_values_;
   std::map<GuardId, ir::ValueId> guards_;
 };

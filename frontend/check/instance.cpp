@@ -1,6 +1,7 @@
 #include "frontend/check/instance.h"
 
 #include <algorithm>
+#include <span>
 
 #include "ir/index_text.h"
 
@@ -31,13 +32,15 @@ bool is_shapeless(const Module& module, const Function& function) {
 std::string Instance::unique_name(std::string_view name) {
   auto [entry, is_new] = taken_names_.try_emplace(std::string(name), 0);
   if (is_new) return std::string(name);
+  // The number stays where it is while the table grows.
+  unsigned& suffix = entry->second;
   for (;;) {
-    std::string candidate = fmt::format("{}.{}", name, ++entry->second);
+    std::string candidate = fmt::format("{}.{}", name, ++suffix);
     if (taken_names_.try_emplace(candidate, 0).second) return candidate;
   }
 }
 
-ir::TensorId Instance::add_tensor(std::string_view name, ElementType element, std::vector<ir::IndexId> shape,
+ir::TensorId Instance::add_tensor(std::string_view name, ElementType element, ir::IndexList shape,
                                   ir::Tensor::Role role, Span span) {
   ir::Tensor tensor;
   tensor.name = unique_name(name);
@@ -67,7 +70,7 @@ std::string Instance::text(ir::IndexId index) const {
   });
 }
 
-std::string Instance::shape_text(const std::vector<ir::IndexId>& shape) const {
+std::string Instance::shape_text(std::span<const ir::IndexId> shape) const {
   if (shape.empty()) return "a scalar";
   std::string result = "[";
   for (ir::IndexId dimension : shape) {

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -54,7 +55,7 @@ bool is_shapeless(const Module& module, const Function& function);
 // The definition of a tensor of indices or bools, for looking through it: the value of its element at `axes`.
 struct DefinitionView {
   NodeId value;
-  std::vector<ir::AxisId> axes;
+  ir::AxisList axes;
 };
 
 // The values lower..upper of the index that an axis, from 0, stands for: the index is the axis plus `lower`.
@@ -109,13 +110,13 @@ struct Instance {
 
   // `name`, or `name.1` if that is taken, and so on.
   std::string unique_name(std::string_view name);
-  ir::TensorId add_tensor(std::string_view name, ElementType element, std::vector<ir::IndexId> shape,
+  ir::TensorId add_tensor(std::string_view name, ElementType element, ir::IndexList shape,
                           ir::Tensor::Role role, Span span);
   ir::AxisId add_axis(std::string_view name, ir::IndexId extent, AxisRange range = {});
   // An index expression in the program's names.
   std::string text(ir::IndexId index) const;
   // "[M, N / 2]"; "a scalar" without dimensions.
-  std::string shape_text(const std::vector<ir::IndexId>& shape) const;
+  std::string shape_text(std::span<const ir::IndexId> shape) const;
   // Add, Sub, Mul, Div, Rem, Min or Max of index expressions; an invalid id where the result would grow
   // without bound or nest too deep.
   ir::IndexId index_op(ir::Opcode op, ir::IndexId a, ir::IndexId b);
@@ -134,7 +135,7 @@ struct Instance {
  private:
   // Takes the labels and notes of what is not reported again.
   Diagnostic repeated_;
-  std::map<std::string, unsigned, std::less<>> taken_names_;
+  std::unordered_map<std::string, unsigned> taken_names_;
   // Levels of division, min and max in an index expression.
   SideTable<ir::IndexNode, uint16_t> index_depth_;
 };

@@ -1,6 +1,7 @@
 #include "frontend/check/lowering.h"
 
 #include <algorithm>
+#include <span>
 
 #include "frontend/check/body_builder.h"
 
@@ -10,12 +11,12 @@ using ir::AxisId;
 using ir::Opcode;
 using ir::TensorId;
 
-void Lowering::define(TensorId target, const std::vector<AxisId>& axes, NodeId value, Span span) {
+void Lowering::define(TensorId target, std::span<const AxisId> axes, NodeId value, Span span) {
   hoisted_.clear();
   if (instance_.nodes[value].kind == NodeKind::kReduce) {
     // A reduction that varies along all axes of the target is the target.
     std::vector<AxisId> outer = outer_axes(value);
-    std::vector<AxisId> sorted = axes;
+    std::vector<AxisId> sorted(axes.begin(), axes.end());
     std::ranges::sort(sorted);
     if (outer == sorted) return add_reduce(value, target, axes, span);
   }
@@ -65,7 +66,7 @@ const Lowering::Hoisted& Lowering::hoist(NodeId reduction) {
   return hoisted_.emplace(reduction, std::move(hoisted)).first->second;
 }
 
-void Lowering::add_reduce(NodeId reduction, TensorId target, const std::vector<AxisId>& axes, Span span) {
+void Lowering::add_reduce(NodeId reduction, TensorId target, std::span<const AxisId> axes, Span span) {
   const ReduceDetail detail = instance_.nodes.reduction_of(reduction);
   ir::TensorOp op;
   op.op = Opcode::kReduce;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -16,19 +17,19 @@ class Lowering {
 
   // Adds the operations that define `target`, the element at `axes` being `value`, which has the target's
   // type.
-  void define(ir::TensorId target, const std::vector<ir::AxisId>& axes, NodeId value, Span span);
+  void define(ir::TensorId target, std::span<const ir::AxisId> axes, NodeId value, Span span);
 
  private:
   friend class BodyBuilder;
 
   struct Hoisted {
     ir::TensorId tensor;
-    std::vector<ir::AxisId> axes;
+    ir::AxisList axes;
   };
   // The tensor that holds the reduction's value.
   const Hoisted& hoist(NodeId reduction);
   std::vector<ir::AxisId> outer_axes(NodeId reduction) const;
-  void add_reduce(NodeId reduction, ir::TensorId target, const std::vector<ir::AxisId>& axes, Span span);
+  void add_reduce(NodeId reduction, ir::TensorId target, std::span<const ir::AxisId> axes, Span span);
   void add_op(ir::TensorOp op);
 
   Instance& instance_;

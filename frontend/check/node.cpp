@@ -1,7 +1,7 @@
 #include "frontend/check/node.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <queue>
 
 #include "frontend/check/exact.h"
 
@@ -79,18 +79,18 @@ NodeId Nodes::reduce(ReduceDetail reduction, ElementType type, Span span) {
 }
 
 std::vector<NodeId> Nodes::reachable(std::span<const NodeId> roots, bool into_reductions) const {
-  std::unordered_set<NodeId> seen;
+  // Operands have smaller ids: the greatest id that is left has been met by all of its users.
   std::vector<NodeId> found;
-  auto mark = [&](NodeId id) {
-    if (seen.insert(id).second) found.push_back(id);
-  };
-  for (NodeId root : roots) mark(root);
-  for (size_t next = 0; next < found.size(); ++next) {
-    const NodeId id = found[next];
+  std::priority_queue<NodeId> work;
+  for (NodeId root : roots) work.push(root);
+  while (!work.empty()) {
+    const NodeId id = work.top();
+    while (!work.empty() && work.top() == id) work.pop();
+    found.push_back(id);
     if (nodes_[id].kind == NodeKind::kReduce && !into_reductions) continue;
-    for_each_operand(id, mark);
+    for_each_operand(id, [&](NodeId operand) { work.push(operand); });
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::reverse(found);
   return found;
 }
 

@@ -53,7 +53,7 @@ struct Read {
 
 struct ReduceDetail {
   ir::MonoidKind kind = ir::MonoidKind::kSum;
-  std::vector<ir::AxisId> axes;
+  ir::AxisList axes;
   // Invalid: all elements count.
   NodeId predicate;
   NodeId body;

@@ -22,7 +22,7 @@ struct Variable {
   // Where the type of a parameter begins.
   uint32_t type_begin = 0;
   ElementType element = ElementType::kF32;
-  std::vector<ir::IndexId> shape;
+  ir::IndexList shape;
   ir::Tensor::Role role = ir::Tensor::Role::kLocal;
   bool inout = false;
   // Its type was written down: a parameter, a result or a declared local.

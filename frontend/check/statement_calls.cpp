@@ -2,6 +2,7 @@
 // caller's.
 #include <algorithm>
 #include <deque>
+#include <span>
 #include <utility>
 
 #include "frontend/check/generics.h"
@@ -102,7 +103,7 @@ bool Statements::bind_arguments(FunctionCall& call) {
   struct Argument {
     const Entity* entity;
     Span span;
-    std::vector<ir::IndexId> shape;
+    ir::IndexList shape;
   };
   std::vector<Argument> arguments;
   for (size_t i = 0; i < exprs.size(); ++i) {
@@ -216,8 +217,8 @@ bool Statements::bind_type(FunctionCall& call, const Param& param, ElementType e
   return true;
 }
 
-bool Statements::bind_dimensions(FunctionCall& call, const Param& param,
-                                 const std::vector<ir::IndexId>& shape, Span argument) {
+bool Statements::bind_dimensions(FunctionCall& call, const Param& param, std::span<const ir::IndexId> shape,
+                                 Span argument) {
   const Module& module = *call.function.module;
   const std::span<const ExprId> written = module.exprs(param.type.shape);
   const auto is_ellipsis = [&](ExprId id) { return module.get_if<Ellipsis>(id) != nullptr; };
@@ -285,8 +286,8 @@ bool Statements::check_dimensions_known(const FunctionCall& call) {
   return true;
 }
 
-bool Statements::check_dimensions(FunctionCall& call, const Param& param,
-                                  const std::vector<ir::IndexId>& shape, Span argument) {
+bool Statements::check_dimensions(FunctionCall& call, const Param& param, std::span<const ir::IndexId> shape,
+                                  Span argument) {
   const std::optional<std::vector<ir::IndexId>> wanted = this->shape(call.inner, param.type);
   if (!wanted) return false;
   for (size_t i = 0; i < shape.size(); ++i)

@@ -1,6 +1,7 @@
 #include "frontend/check/statements.h"
 
 #include <algorithm>
+#include <span>
 
 namespace tenon::frontend {
 
@@ -330,7 +331,7 @@ void Statements::bind_ranges(const StatementContext& context, const IndexedDefin
 }
 
 void Statements::finish_definition(const StatementContext& context, const Name& name, VariableId variable_id,
-                                   const std::vector<ir::AxisId>& axes, NodeId value, Span span) {
+                                   std::span<const ir::AxisId> axes, NodeId value, Span span) {
   if (variable_id.valid()) {
     const Variable& variable = instance_.variables[variable_id];
     value = typing_.as_element(value, variable.element, variable.name, variable.span);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,7 @@ class Statements {
   bool bind_subscripts(const StatementContext& context, const IndexedDefinition& definition, Target& target);
   void bind_ranges(const StatementContext& context, const IndexedDefinition& definition, Target& target);
   void finish_definition(const StatementContext& context, const Name& name, VariableId variable,
-                         const std::vector<ir::AxisId>& axes, NodeId value, Span span);
+                         std::span<const ir::AxisId> axes, NodeId value, Span span);
   void poison(const StatementContext& context, const Name& name);
   bool alias_index(const StatementContext& context, const Name& name, VariableId variable, NodeId value);
 
@@ -77,10 +78,10 @@ class Statements {
   bool check_call(const FunctionCall& call);
   bool bind_arguments(FunctionCall& call);
   bool bind_type(FunctionCall& call, const Param& param, ElementType element, Span argument);
-  bool bind_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
+  bool bind_dimensions(FunctionCall& call, const Param& param, std::span<const ir::IndexId> shape,
                        Span argument);
   bool check_dimensions_known(const FunctionCall& call);
-  bool check_dimensions(FunctionCall& call, const Param& param, const std::vector<ir::IndexId>& shape,
+  bool check_dimensions(FunctionCall& call, const Param& param, std::span<const ir::IndexId> shape,
                         Span argument);
   bool require_equal(ir::IndexId wanted, ir::IndexId actual, Span argument, const Param& param);
   bool bind_results(FunctionCall& call);

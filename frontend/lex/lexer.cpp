@@ -131,7 +131,7 @@ class Lexer {
     if (c == '"' || c == '\'') return skip_string();
     if (!is_ascii(c)) return lex_non_ascii();
     for (const Fixed& fixed : kPunctuation) {
-      if (!rest().starts_with(fixed.spelling)) continue;
+      if (fixed.spelling.front() != c || !rest().starts_with(fixed.spelling)) continue;
       const size_t begin = at_;
       at_ += fixed.spelling.size();
       push(fixed.kind, begin);

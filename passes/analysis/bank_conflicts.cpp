@@ -37,8 +37,7 @@ int64_t swizzled(const ir::Buffer& buffer, int64_t offset) {
 std::optional<SharedPattern> shared_pattern(const ir::TileModule& module, const ir::TileOp& op,
                                             const ir::Buffer& buffer) {
   ir::TileType type = ir::accessed_type(module, op);
-  const std::vector<ir::IndexId>& subscripts =
-      op.op == ir::Opcode::kCopyAsync ? op.target_subscripts : op.subscripts;
+  const ir::IndexList& subscripts = op.op == ir::Opcode::kCopyAsync ? op.target_subscripts : op.subscripts;
   if (!type.layout) return std::nullopt;
   const ir::Layout& layout = *type.layout;
   SharedPattern pattern;

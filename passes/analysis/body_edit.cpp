@@ -1,5 +1,6 @@
 #include "passes/analysis/body_edit.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -40,19 +41,36 @@ std::vector<uint32_t> use_counts(const ir::IndexPool& pool, const ir::TensorOp& 
   return counts;
 }
 
-Key value_key(const ir::Instruction& instruction) {
-  std::array<ValueId, 3> operands = instruction.operands;
-  if (ir::is_commutative(instruction.op) && operands[1] < operands[0]) std::swap(operands[0], operands[1]);
-  Key key;
-  key.reserve(instruction.operands.size() + 4 + instruction.subscripts.size());
-  key.push_back(static_cast<uint64_t>(instruction.op) | static_cast<uint64_t>(instruction.type) << 16 |
-                static_cast<uint64_t>(instruction.approx) << 32);
-  for (ValueId operand : operands) key.push_back(operand.index());
-  key.push_back(instruction.bits);
-  key.push_back(instruction.index.index());
-  key.push_back(instruction.tensor.index());
-  for (IndexId subscript : instruction.subscripts) key.push_back(subscript.index());
-  return key;
+namespace {
+
+bool computes_same(const ir::Instruction& a, const ir::Instruction& b) {
+  if (a.op != b.op || a.type != b.type || a.approx != b.approx || a.bits != b.bits || a.index != b.index ||
+      a.tensor != b.tensor || a.subscripts != b.subscripts)
+    return false;
+  const std::array<ValueId, 3> swapped{b.operands[1], b.operands[0], b.operands[2]};
+  return a.operands == b.operands || (ir::is_commutative(a.op) && a.operands == swapped);
+}
+
+}  // namespace
+
+DistinctValues::DistinctValues(ir::Body& body) : body_(body) {
+  for (uint32_t i = 0; i < body.size(); ++i) find_or_note(body[ValueId(i)], ValueId(i));
+}
+
+ValueId DistinctValues::add(ir::Instruction instruction) {
+  ValueId next(static_cast<uint32_t>(body_.size()));
+  ValueId value = find_or_note(instruction, next);
+  if (value == next) body_.add(std::move(instruction));
+  return value;
+}
+
+ValueId DistinctValues::find_or_note(const ir::Instruction& instruction, ValueId id) {
+  size_t hash = 0;
+  for_each_value_word(
+      instruction, [&](uint64_t word) { hash = hash_combine(hash, word); },
+      [](IndexId index) { return index; });
+  return known_.find_or_add(hash, id,
+                            [&](ValueId other) { return computes_same(body_[other], instruction); });
 }
 
 void ValueRenaming::apply(ir::Instruction& instruction) {
@@ -82,6 +100,7 @@ bool remove_unused_values(ir::IndexPool& pool, ir::TensorOp& op) {
   for_each_root(op, mark);
   for (size_t i = op.body.size(); i-- > 0;)
     if (used[i]) for_each_used_value(pool, op.body[ValueId(static_cast<uint32_t>(i))], mark);
+  if (std::find(used.begin(), used.end(), false) == used.end()) return false;
   std::vector<ValueId> to(op.body.size());
   ir::Body kept;
   ValueRenaming renaming(pool, to);
@@ -91,10 +110,9 @@ bool remove_unused_values(ir::IndexPool& pool, ir::TensorOp& op) {
     renaming.apply(instruction);
     to[i] = kept.add(std::move(instruction));
   }
-  bool removed = kept.size() != used.size();
   op.body = std::move(kept);
   for_each_root(op, [&](ValueId& value) { value = to[value.index()]; });
-  return removed;
+  return true;
 }
 
 void remove_op(ir::TensorOp& op) {

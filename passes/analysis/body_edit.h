@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/tensor.h"
+#include "support/id_set.h"
 
 namespace tenon::passes {
 
@@ -27,18 +29,34 @@ void for_each_root(Op& op, Visit&& visit) {
 // How often each value is used, by instructions and from outside.
 std::vector<uint32_t> use_counts(const ir::IndexPool& pool, const ir::TensorOp& op);
 
-// What an instruction computes: instructions of one body with equal keys have equal values.
-using Key = std::vector<uint64_t>;
-Key value_key(const ir::Instruction& instruction);
+// What an instruction computes, as numbers: instructions of one body with equal numbers have equal values.
+// Calls `word` for each of them, those of index expressions as `mapped` gives them.
+template <class Word, class Mapped>
+void for_each_value_word(const ir::Instruction& instruction, Word&& word, Mapped&& mapped) {
+  word(static_cast<uint64_t>(instruction.op) | static_cast<uint64_t>(instruction.type) << 16 |
+       static_cast<uint64_t>(instruction.approx) << 32);
+  auto [a, b, c] = instruction.operands;
+  if (ir::is_commutative(instruction.op) && b < a) std::swap(a, b);
+  for (ir::ValueId operand : {a, b, c}) word(operand.index());
+  word(instruction.bits);
+  word(instruction.index.valid() ? mapped(instruction.index).index() : instruction.index.index());
+  word(instruction.tensor.index());
+  for (ir::IndexId subscript : instruction.subscripts) word(mapped(subscript).index());
+}
 
-struct KeyHash {
-  size_t operator()(const Key& key) const {
-    return std::hash<std::string_view>()(
-        {reinterpret_cast<const char*>(key.data()), key.size() * sizeof(uint64_t)});
-  }
+// The values of a body that is being made, each once. The body is changed through it alone.
+class DistinctValues {
+ public:
+  explicit DistinctValues(ir::Body& body);
+  // The value of an equal instruction, if there is one, else of this one, which is added.
+  ir::ValueId add(ir::Instruction instruction);
+
+ private:
+  ir::ValueId find_or_note(const ir::Instruction& instruction, ir::ValueId id);
+
+  ir::Body& body_;
+  IdSet<ir::Instruction> known_;
 };
-template <class T>
-using KeyMap = std::unordered_map<Key, T, KeyHash>;
 
 // Gives the values of a body new ids, in operands and in index expressions.
 class ValueRenaming {

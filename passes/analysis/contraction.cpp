@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "passes/analysis/body_walk.h"
 
@@ -35,7 +36,7 @@ std::optional<Contraction> recognise_contraction(const ir::Kernel& kernel, ir::T
   Contraction result{id, product.operands[0], product.operands[1], {}, {}, {}, {}};
   std::vector<AxisId> of_a = axes_of_value(kernel, op, result.a);
   std::vector<AxisId> of_b = axes_of_value(kernel, op, result.b);
-  auto has = [](const std::vector<AxisId>& axes, AxisId axis) {
+  auto has = [](std::span<const AxisId> axes, AxisId axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
   };
   for (AxisId axis : op.parallel) {

@@ -50,7 +50,7 @@ class IdleIteration {
         learn(op);
       }
     }
-    const std::vector<TileValueId>& yielded = module_.ops[region_.ops.back()].operands;
+    const auto& yielded = module_.ops[region_.ops.back()].operands;
     for (size_t i = 0; i < yielded.size(); ++i)
       if (!is_kept(yielded[i], i)) return false;
     return true;
@@ -103,7 +103,7 @@ class IdleIteration {
     auto kind = id.valid() ? merged_by(module_.ops[id].op) : std::nullopt;
     if (!kind || module_.ops[id].operands[0] != carried) return false;
     ElementType type = module_.values[yielded].type.element;
-    if (known(module_.ops[id].operands[1]) != ir::make_monoid(*kind, type).identity[0].bits) return false;
+    if (known(module_.ops[id].operands[1]) != ir::make_monoid(*kind, type)->identity[0].bits) return false;
     return kind != MonoidKind::kSum || constant(loop_.operands[i]) == 0;
   }
 

@@ -1,6 +1,7 @@
 #include "passes/analysis/index_bounds.h"
 
 #include <algorithm>
+#include <span>
 
 namespace tenon::passes {
 namespace {

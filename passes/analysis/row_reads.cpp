@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "passes/analysis/access.h"
 
@@ -15,7 +16,7 @@ using ir::TensorId;
 using ir::TensorOp;
 using ir::TensorOpId;
 
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+bool contains(std::span<const AxisId> axes, AxisId axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 

@@ -11,7 +11,7 @@ namespace tenon::passes {
 // An element of memory for each position of a row.
 struct RowRead {
   ir::TensorId tensor;
-  std::vector<ir::IndexId> subscripts;
+  ir::IndexList subscripts;
   bool operator==(const RowRead&) const = default;
 };
 

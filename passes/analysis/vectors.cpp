@@ -15,7 +15,7 @@ bool VectorAnalysis::mentions_axis(IndexId expression) const {
   return module_.index.mentions(expression, [&](const IndexNode& node) {
     if (node.kind == IndexKind::kAxis) return node.reference == axis_.index();
     if (node.kind == IndexKind::kValue) {
-      const std::vector<AxisId>& axes = module_.values[TileValueId(node.reference)].type.axes;
+      const ir::AxisList& axes = module_.values[TileValueId(node.reference)].type.axes;
       return std::find(axes.begin(), axes.end(), axis_) != axes.end();
     }
     return false;

@@ -44,7 +44,7 @@ std::vector<Proposal> column_proposals(GroupInfo& info, AxisId contiguous, ir::I
                                        Variety variety) {
   ir::Kernel& kernel = info.kernel;
   ir::IndexId column = extent_of(kernel, info.axes.row);
-  Vectorization vectors = vectorization(info, {contiguous});
+  Vectorization vectors = vectorization(info, std::span(&contiguous, 1));
   std::vector<int32_t> widths = {1};
   if (vectors.width > 1) widths.insert(widths.begin(), vectors.width);
   std::vector<Proposal> proposals;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include "passes/analysis/body_walk.h"
@@ -160,7 +161,7 @@ Proposal propose_tile(GroupInfo& info, const Contraction& contraction, const Til
 std::vector<Proposal> thin_proposals(GroupInfo& info, const Contraction& contraction) {
   ir::Kernel& kernel = info.kernel;
   std::vector<Proposal> proposals;
-  auto add = [&](std::string_view kind, const std::vector<AxisId>& thin, const std::vector<AxisId>& wide,
+  auto add = [&](std::string_view kind, std::span<const AxisId> thin, std::span<const AxisId> wide,
                  ir::ValueId large) {
     ir::IndexId guard = at_most(kernel, extent_of(kernel, thin), kThin);
     if (kernel.index.is_constant(guard, 0)) return;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <set>
+#include <span>
 
 #include "passes/split.h"
 
@@ -16,7 +17,7 @@ using ir::IndexKind;
 // Of the widest access.
 constexpr unsigned kAccessBytes = 16;
 
-IndexId extent_of(ir::Kernel& kernel, const std::vector<AxisId>& axes) {
+IndexId extent_of(ir::Kernel& kernel, std::span<const AxisId> axes) {
   IndexId extent = kernel.index.constant(1);
   for (AxisId axis : axes) extent = kernel.index.mul(extent, kernel.axes[axis].extent);
   return extent;
@@ -66,7 +67,7 @@ bool slides(GroupInfo& info) {
 namespace {
 
 // An offset as a function of one flattened position, for which the last of the axes stands.
-IndexId over_flattened(ir::IndexPool& pool, const ir::Kernel& kernel, const std::vector<AxisId>& flattened,
+IndexId over_flattened(ir::IndexPool& pool, const ir::Kernel& kernel, std::span<const AxisId> flattened,
                        IndexId offset) {
   std::map<AxisId, IndexId> image;
   IndexId rest = pool.axis(flattened.back());
@@ -83,15 +84,14 @@ IndexId over_flattened(ir::IndexPool& pool, const ir::Kernel& kernel, const std:
 }
 
 // What a step of the flattened position adds to an offset; empty where that depends on where an axis ends.
-std::optional<IndexId> flattened_step(ir::Kernel& kernel, const std::vector<AxisId>& flattened,
-                                      IndexId offset) {
+std::optional<IndexId> flattened_step(ir::Kernel& kernel, std::span<const AxisId> flattened, IndexId offset) {
   IndexId flat = over_flattened(kernel.index, kernel, flattened, offset);
   return coefficient(kernel.index, flat, flattened.back());
 }
 
 }  // namespace
 
-std::vector<std::vector<AxisId>> collapsed_axes(ir::Kernel& kernel, const std::vector<AxisId>& axes,
+std::vector<std::vector<AxisId>> collapsed_axes(ir::Kernel& kernel, std::span<const AxisId> axes,
                                                 const std::vector<Access>& accesses) {
   std::vector<std::vector<AxisId>> runs;
   for (size_t i = axes.size(); i-- > 0;) {
@@ -109,7 +109,7 @@ std::vector<std::vector<AxisId>> collapsed_axes(ir::Kernel& kernel, const std::v
   return runs;
 }
 
-Vectorization vectorization(GroupInfo& info, const std::vector<AxisId>& flattened, int32_t most) {
+Vectorization vectorization(GroupInfo& info, std::span<const AxisId> flattened, int32_t most) {
   Vectorization result;
   if (flattened.empty()) return result;
   ir::Kernel& kernel = info.kernel;

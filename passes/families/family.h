@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,15 +90,15 @@ struct Vectorization {
   std::vector<std::pair<ir::IndexId, int64_t>> divisible;
   std::vector<std::pair<ir::TensorId, int64_t>> aligned;
 };
-Vectorization vectorization(GroupInfo& info, const std::vector<ir::AxisId>& flattened, int32_t most = 8);
+Vectorization vectorization(GroupInfo& info, std::span<const ir::AxisId> flattened, int32_t most = 8);
 
 // Axis collapse: `axes` in order, in runs that each of the accesses walks as one axis, so that a position
 // flattened over the run moves it by the same step everywhere.
-std::vector<std::vector<ir::AxisId>> collapsed_axes(ir::Kernel& kernel, const std::vector<ir::AxisId>& axes,
+std::vector<std::vector<ir::AxisId>> collapsed_axes(ir::Kernel& kernel, std::span<const ir::AxisId> axes,
                                                     const std::vector<Access>& accesses);
 
 // The product of the axes' extents.
-ir::IndexId extent_of(ir::Kernel& kernel, const std::vector<ir::AxisId>& axes);
+ir::IndexId extent_of(ir::Kernel& kernel, std::span<const ir::AxisId> axes);
 
 // extent <= bound, as a guard.
 ir::IndexId at_most(ir::Kernel& kernel, ir::IndexId extent, int64_t bound);

@@ -54,7 +54,7 @@ std::vector<uint32_t> Nest::unbound_dims(const Context& context, const TensorOp&
   std::vector<uint32_t> dims;
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
     if (bound(context, d)) continue;
-    const std::vector<AxisId>& axes = schedule_.dims[d].axes;
+    const ir::AxisList& axes = schedule_.dims[d].axes;
     bool used = std::any_of(axes.begin(), axes.end(), [&](AxisId axis) {
       return std::find(op.parallel.begin(), op.parallel.end(), axis) != op.parallel.end() ||
              std::find(op.reduction.begin(), op.reduction.end(), axis) != op.reduction.end();
@@ -96,7 +96,7 @@ void Nest::build_op(Context& main, TensorOpId id) {
   const TensorOp& op = kernel_.ops[id];
   // Maps are computed where a reduction reads them; what is stored belongs to the group that merges.
   if (states_ != nullptr && op.op == Opcode::kMap) return;
-  main.builder->set_spans(op.spans);
+  main.builder->set_places(op.spans);
   std::vector<uint32_t> serial = unbound_dims(main, op);
   if (op.op == Opcode::kReduce) {
     build_reduction(main, id, serial);

@@ -34,10 +34,11 @@ struct Context {
   std::map<uint32_t, ir::TileValueId> masks;
   std::map<ir::IndexId, ir::TileValueId> index_values;
   std::map<std::pair<ElementType, uint64_t>, ir::TileValueId> constants;
-  std::map<std::pair<uint32_t, uint32_t>, ir::TileValueId> body_values;  // (op, value)
+  // Of the bodies of operations.
+  std::map<ir::TensorOpId, SideTable<ir::Instruction, ir::TileValueId>> body_values;
   std::map<ir::TensorId, ir::TileValueId> tensors;
   // Reads without predicate.
-  std::map<std::pair<ir::TensorId, std::vector<ir::IndexId>>, ir::TileValueId> loads;
+  std::map<std::pair<ir::TensorId, ir::IndexList>, ir::TileValueId> loads;
 };
 
 class Nest {
@@ -92,7 +93,7 @@ class Nest {
   // Gives the state to be reduced a value over all axes of the others and the reduced ones: terms that do not
   // depend on a reduced axis are as many as it has positions.
   void spread(Context& context, const ir::Monoid& monoid, std::vector<ir::TileValueId>& state,
-              const std::vector<ir::AxisId>& reduced);
+              std::span<const ir::AxisId> reduced);
   // The reduction's result from its final state; the state itself goes to workspace where a dimension is
   // split.
   void finish(Context& main, const ir::TensorOp& op, const ir::OpOutput& output,
@@ -103,7 +104,7 @@ class Nest {
   ir::TileValueId splat(Context& context, const ir::Constant& constant, std::vector<ir::AxisId> axes);
   std::vector<ir::TileValueId> merged(Context& context, const ir::TensorOp& op,
                                       std::span<const ir::TileValueId> left,
-                                      const std::vector<ir::TileValueId>& right);
+                                      std::span<const ir::TileValueId> right);
   // The lifted states of all results, the identity where the domain or the predicate leaves elements out.
   std::vector<ir::TileValueId> masked_lifts(Context& context, ir::TensorOpId id);
 
@@ -124,7 +125,7 @@ class Nest {
   struct StagedTile {
     const StagedRead* staged;
     ir::BufferId buffer;
-    std::vector<ir::IndexId> subscripts;
+    ir::IndexList subscripts;
     ir::TileValueId value;
   };
   // The tile of a body value, in the copy's own thread mapping; elements outside the domain are 0.
@@ -147,12 +148,12 @@ class Nest {
   // ---- values.cpp ----
   ir::TileValueId find_tensor(const Context& context, ir::TensorId tensor) const;
   // The outermost context in which all of an expression's axes have positions.
-  Context& hoisted(Context& context, const std::vector<ir::IndexId>& indices);
+  Context& hoisted(Context& context, std::span<const ir::IndexId> indices);
   ir::TileValueId constant(Context& context, const ir::Constant& constant);
   ir::TileValueId index_value(Context& context, ir::IndexId index);
   ir::TileValueId both(Context& context, ir::TileValueId a, ir::TileValueId b);
   // True inside the domain of the dimensions that hold `axes`; invalid where no tile overruns them.
-  ir::TileValueId domain_mask(Context& context, const std::vector<ir::AxisId>& axes);
+  ir::TileValueId domain_mask(Context& context, std::span<const ir::AxisId> axes);
   ir::TileValueId dim_mask(Context& context, uint32_t d);
   // A body's index expression at the context's positions, its values replaced by tiles.
   ir::IndexId placed(Context& context, ir::TensorOpId id, ir::IndexId index);
@@ -178,7 +179,7 @@ class Nest {
   ir::AxisId part_;
   // What is kept in shared memory, and where, once a loop has brought it there.
   std::vector<RowRead> kept_reads_;
-  std::map<std::pair<ir::TensorId, std::vector<ir::IndexId>>, ir::BufferId> kept_buffers_;
+  std::map<std::pair<ir::TensorId, ir::IndexList>, ir::BufferId> kept_buffers_;
   // Inside the copy of a staged value, which is then read itself.
   bool in_copy_ = false;
 };

@@ -106,7 +106,7 @@ bool Nest::load_gives_identity(TileValueId value, TileValueId mask, const Consta
   if (loaded == identity.type) candidates.push_back(identity);
   if (loaded != ElementType::kBool)
     for (ir::MonoidKind kind : {ir::MonoidKind::kMax, ir::MonoidKind::kMin})
-      candidates.push_back(ir::make_monoid(kind, loaded).identity[0]);
+      candidates.push_back(ir::make_monoid(kind, loaded)->identity[0]);
   for (const Constant& candidate : candidates) {
     if (function.evaluate(candidate) != identity) continue;
     TileValueId elsewhere = first_constant(candidate);
@@ -129,7 +129,7 @@ TileValueId Nest::first_constant(const Constant& constant) {
   op.bits = constant.bits;
   TileOpId id = module_.ops.add(std::move(op));
   first.insert(first.begin(), id);
-  TileValueId value = module_.values.add({{constant.type, {}, {}}, id, {}});
+  TileValueId value = module_.values.add({{constant.type, {}, {}}, id});
   module_.ops[id].results = {value};
   return value;
 }

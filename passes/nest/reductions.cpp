@@ -1,5 +1,6 @@
 // Reductions: lifted states, accumulators, results.
 #include <algorithm>
+#include <span>
 
 #include "passes/nest/nest.h"
 #include "support/check.h"
@@ -47,17 +48,17 @@ std::vector<TileValueId> Nest::reduced(Context& context, const TensorOp& op, std
     auto first = states.begin() + static_cast<ptrdiff_t>(results.size());
     std::vector<TileValueId> own(first, first + static_cast<ptrdiff_t>(output.monoid->slots()));
     spread(context, *output.monoid, own, axes);
-    own = context.builder->reduce(*output.monoid, own, axes);
+    own = context.builder->reduce(output.monoid, own, axes);
     results.insert(results.end(), own.begin(), own.end());
   }
   return results;
 }
 
 void Nest::spread(Context& context, const ir::Monoid& monoid, std::vector<TileValueId>& state,
-                  const std::vector<AxisId>& reduced) {
+                  std::span<const AxisId> reduced) {
   std::set<AxisId> all(reduced.begin(), reduced.end());
   for (TileValueId value : state) {
-    const std::vector<AxisId>& axes = module_.values[value].type.axes;
+    const ir::AxisList& axes = module_.values[value].type.axes;
     all.insert(axes.begin(), axes.end());
   }
   for (TileValueId value : state)
@@ -72,7 +73,7 @@ std::vector<AxisId> Nest::reduced_among(const std::vector<AxisId>& axes, const T
   std::vector<AxisId> reduced;
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
     if (!axes[d].valid()) continue;
-    const std::vector<AxisId>& dim = schedule_.dims[d].axes;
+    const ir::AxisList& dim = schedule_.dims[d].axes;
     if (std::find(op.reduction.begin(), op.reduction.end(), dim.front()) != op.reduction.end())
       reduced.push_back(axes[d]);
   }
@@ -114,7 +115,7 @@ TileValueId Nest::splat(Context& context, const ir::Constant& constant, std::vec
 }
 
 std::vector<TileValueId> Nest::merged(Context& context, const TensorOp& op, std::span<const TileValueId> left,
-                                      const std::vector<TileValueId>& right) {
+                                      std::span<const TileValueId> right) {
   std::vector<TileValueId> result;
   size_t next = 0;
   for (const ir::OpOutput& output : op.outputs) {

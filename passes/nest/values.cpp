@@ -1,5 +1,6 @@
 // Values of bodies as tiles.
 #include <algorithm>
+#include <span>
 
 #include "passes/analysis/body_walk.h"
 #include "passes/nest/nest.h"
@@ -23,7 +24,7 @@ TileValueId Nest::find_tensor(const Context& context, TensorId tensor) const {
   return {};
 }
 
-Context& Nest::hoisted(Context& context, const std::vector<IndexId>& indices) {
+Context& Nest::hoisted(Context& context, std::span<const IndexId> indices) {
   Context* best = &context;
   for (Context* c = context.parent; c != nullptr; c = c->parent) {
     bool all = true;
@@ -62,10 +63,10 @@ TileValueId Nest::both(Context& context, TileValueId a, TileValueId b) {
   return context.builder->elementwise(Opcode::kAnd, ElementType::kBool, {a, b});
 }
 
-TileValueId Nest::domain_mask(Context& context, const std::vector<AxisId>& axes) {
+TileValueId Nest::domain_mask(Context& context, std::span<const AxisId> axes) {
   TileValueId mask;
   for (uint32_t d = 0; d < schedule_.dims.size(); ++d) {
-    const std::vector<AxisId>& own = schedule_.dims[d].axes;
+    const ir::AxisList& own = schedule_.dims[d].axes;
     bool used = std::any_of(own.begin(), own.end(), [&](AxisId axis) {
       return std::find(axes.begin(), axes.end(), axis) != axes.end();
     });
@@ -106,7 +107,8 @@ TileValueId Nest::body_value(Context& context, TensorOpId id, ValueId value) {
     if (auto have = known(context, id, needed)) {
       result = *have;
     } else {
-      result = context.body_values[{id.index(), needed.index()}] = build_instruction(context, id, needed);
+      result = build_instruction(context, id, needed);
+      context.body_values[id][needed] = result;
     }
   }
   return result;
@@ -114,8 +116,8 @@ TileValueId Nest::body_value(Context& context, TensorOpId id, ValueId value) {
 
 std::optional<TileValueId> Nest::known(const Context& context, TensorOpId id, ValueId value) const {
   for (const Context* c = &context; c != nullptr; c = c->parent)
-    if (auto at = c->body_values.find({id.index(), value.index()}); at != c->body_values.end())
-      return at->second;
+    if (auto at = c->body_values.find(id); at != c->body_values.end())
+      if (TileValueId have = std::as_const(at->second)[value]; have.valid()) return have;
   return std::nullopt;
 }
 
@@ -125,13 +127,14 @@ TileValueId Nest::build_instruction(Context& context, TensorOpId id, ValueId val
     case Opcode::kConst:
       return constant(context, {instruction.type, instruction.bits});
     case Opcode::kIndex:
-      return index_value(hoisted(context, {instruction.index}), placed(context, id, instruction.index));
+      return index_value(hoisted(context, std::span(&instruction.index, 1)),
+                         placed(context, id, instruction.index));
     case Opcode::kRead:
       return build_read(context, id, value);
     default:
       break;
   }
-  std::vector<TileValueId> operands;
+  SmallVector<TileValueId, 4> operands;
   for (unsigned i = 0; i < instruction.operand_count(); ++i)
     operands.push_back(body_value(context, id, instruction.operands[i]));
   return context.builder->elementwise(instruction.op, instruction.type, operands, instruction.approx);
@@ -153,7 +156,7 @@ TileValueId Nest::build_read(Context& context, TensorOpId id, ValueId value) {
   }
   bool predicated = read.operands[0].valid();
   Context& where = predicated ? context : hoisted(context, read.subscripts);
-  std::vector<IndexId> subscripts;
+  ir::IndexList subscripts;
   std::vector<AxisId> axes;
   for (IndexId subscript : read.subscripts) {
     subscripts.push_back(placed(where, id, subscript));

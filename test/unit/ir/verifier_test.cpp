@@ -50,6 +50,12 @@ constexpr TensorOpId kReduction(0), kMap(1), kGuarded(2);
 
 TensorOp& op(Kernel& kernel, TensorOpId id) { return kernel.ops[id]; }
 Instruction& at(Kernel& kernel, TensorOpId id, uint32_t value) { return kernel.ops[id].body[ValueId(value)]; }
+// The monoid of a result of the reduction, made its own so that it can be broken.
+Monoid& own_monoid(Kernel& kernel, size_t output) {
+  auto copy = std::make_shared<Monoid>(*op(kernel, kReduction).outputs[output].monoid);
+  op(kernel, kReduction).outputs[output].monoid = copy;
+  return *copy;
+}
 IndexId axis_of(Kernel& kernel, TensorOpId id) { return kernel.index.axis(kernel.ops[id].parallel[0]); }
 
 const Case kCases[] = {
@@ -198,27 +204,23 @@ const Case kCases[] = {
      "@good: %acc.new: %3 = read: expected a bool as predicate, found f32"},
     {"read default", [](Kernel& k) { at(k, kGuarded, 3).operands[1] = ValueId(1); },
      "@good: %acc.new: %3 = read: operands are index, not f32"},
-    {"monoid slots", [](Kernel& k) { op(k, kReduction).outputs[1].monoid->kind = MonoidKind::kMax; },
+    {"monoid slots", [](Kernel& k) { own_monoid(k, 1).kind = MonoidKind::kMax; },
      "@good: %m: max has 1 slots, not 2"},
-    {"monoid merges too little", [](Kernel& k) { op(k, kReduction).outputs[1].monoid->merged.pop_back(); },
+    {"monoid merges too little", [](Kernel& k) { own_monoid(k, 1).merged.pop_back(); },
      "@good: %m: merging does not give a value for each slot"},
-    {"monoid argument", [](Kernel& k) { op(k, kReduction).outputs[0].monoid->merge[ValueId(1)].bits = 2; },
+    {"monoid argument", [](Kernel& k) { own_monoid(k, 0).merge[ValueId(1)].bits = 2; },
      "@good: %m: %1 = arg: is argument 2 of 2"},
-    {"monoid argument type",
-     [](Kernel& k) { op(k, kReduction).outputs[1].monoid->merge[ValueId(1)].bits = 0; },
+    {"monoid argument type", [](Kernel& k) { own_monoid(k, 1).merge[ValueId(1)].bits = 0; },
      "@good: %m: %1 = arg: is index, but the state has f32 there"},
-    {"monoid with an index",
-     [](Kernel& k) { op(k, kReduction).outputs[0].monoid->merge.index(k.index.constant(1)); },
+    {"monoid with an index", [](Kernel& k) { own_monoid(k, 0).merge.index(k.index.constant(1)); },
      "@good: %m: %3 = index: stands in a monoid"},
-    {"monoid with a read",
-     [](Kernel& k) { op(k, kReduction).outputs[0].monoid->merge.add(at(k, kReduction, 1)); },
+    {"monoid with a read", [](Kernel& k) { own_monoid(k, 0).merge.add(at(k, kReduction, 1)); },
      "@good: %m: %3 = read: stands in a monoid"},
-    {"monoid merges another type",
-     [](Kernel& k) { op(k, kReduction).outputs[1].monoid->merged[0] = ValueId(1); },
+    {"monoid merges another type", [](Kernel& k) { own_monoid(k, 1).merged[0] = ValueId(1); },
      "@good: %m: merging gives index for slot 0, which is f32"},
-    {"monoid merges no value", [](Kernel& k) { op(k, kReduction).outputs[0].monoid->merged[0] = {}; },
+    {"monoid merges no value", [](Kernel& k) { own_monoid(k, 0).merged[0] = {}; },
      "@good: %m: merging gives no value of its body"},
-    {"monoid projects no value", [](Kernel& k) { op(k, kReduction).outputs[0].monoid->projected = {}; },
+    {"monoid projects no value", [](Kernel& k) { own_monoid(k, 0).projected = {}; },
      "@good: %m: projecting gives no value of its body"},
 };
 
