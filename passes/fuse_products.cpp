@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "passes/analysis/loop_slice.h"
 #include "passes/pass.h"
 
 namespace tenon::passes {
@@ -32,19 +33,8 @@ using ir::TileValueId;
 
 class ProductFusion {
  public:
-  explicit ProductFusion(TileModule& module) : module_(module), uses_(module.values.size(), 0) {
-    for (const TileOp& op : module.ops) {
-      for (TileValueId operand : op.operands) ++uses_[operand];
-      auto count = [&](ir::IndexId index) {
-        module.index.for_each_atom(index, [&](ir::IndexId atom) {
-          const ir::IndexNode& node = module.index[atom];
-          if (node.kind == ir::IndexKind::kValue) ++uses_[TileValueId(node.reference)];
-        });
-      };
-      if (op.index.valid()) count(op.index);
-      for (ir::IndexId subscript : op.subscripts) count(subscript);
-    }
-  }
+  ProductFusion(TileModule& module, const ir::TileKernel& kernel)
+      : module_(module), uses_(count_uses(module, kernel)) {}
 
   void run(ir::RegionId region) {
     for (TileOpId id : std::vector(module_.regions[region].ops)) {
@@ -139,7 +129,7 @@ class ProductFusion {
 }  // namespace
 
 void fuse_products(TileModule& module, PassContext&) {
-  for (const ir::TileKernel& kernel : module.kernels) ProductFusion(module).run(kernel.body);
+  for (const ir::TileKernel& kernel : module.kernels) ProductFusion(module, kernel).run(kernel.body);
 }
 
 }  // namespace tenon::passes
