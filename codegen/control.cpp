@@ -35,7 +35,7 @@ Entry Emitter::run() {
     if (op.op == Opcode::kStore && op.tensor.valid()) written_.insert(op.tensor);
   for (auto [input, output] : module_.same_memory)
     if (written_.contains(output)) written_.insert(input);
-  scratch_ = module_.shared_bytes;
+  scratch_ = buffer_bytes(module_, kernel_);
   auto* type = llvm::FunctionType::get(b_.getVoidTy(), false);
   llvm::Function* draft =
       llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "draft", llvm_module_);

@@ -42,6 +42,16 @@ TileType accessed_type(const TileModule& module, const TileOp& op) {
   TileType type;
   if (op.op == Opcode::kStore) {
     type = module.values[op.operands[0]].type;
+int64_t buffer_bytes(const TileModule& module, const TileKernel& kernel) {
+  int64_t end = 0;
+  for (TileOpId id : reachable_ops(module, kernel)) {
+    BufferId buffer = module.ops[id].buffer;
+    if (buffer.valid())
+      end = std::max(end, module.buffers[buffer].offset + module.buffers[buffer].byte_count());
+  }
+  return end;
+}
+
   } else {
     type.element = module.buffers[op.buffer].element;
   }

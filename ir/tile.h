@@ -168,7 +168,7 @@ struct TileModule {
   SideTable<Tensor, int64_t> tensor_alignment;
   // Input and result tensors of inout parameters, which are the same memory.
   std::vector<std::pair<TensorId, TensorId>> same_memory;
-  // Shared memory of a block in bytes, the largest of the launches; set by allocate-shared.
+  // Shared memory of a block for buffers in bytes, the largest of the launches; set by allocate-shared.
   int64_t shared_bytes = 0;
 };
 
@@ -187,6 +187,9 @@ std::span<const Span> first_places(const TileModule& module, const TileKernel& k
 // The type of the tile that a load, store or asynchronous copy moves: over the axes of its value and of its
 // subscripts, in the layout of the home that holds them, if a home does.
 TileType accessed_type(const TileModule& module, const TileOp& op);
+// Bytes from the start of shared memory to the end of the last buffer that a launch uses.
+int64_t buffer_bytes(const TileModule& module, const TileKernel& kernel);
+
 
 // A tile module with the kernel's symbols, tensors and axes, and no launches.
 TileModule make_tile_module(const Kernel& kernel, std::string name);

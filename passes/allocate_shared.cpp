@@ -112,19 +112,26 @@ ir::Buffer best_layout(const ir::TileModule& module, const Accesses& accesses, c
 }  // namespace
 
 void allocate_shared(ir::TileModule& module, PassContext&) {
-  int64_t offset = 0;
+  // Where the buffers of each launch end: launches do not share them.
+  std::vector<int64_t> ends(module.kernels.size(), 0);
   for (uint32_t i = 0; i < module.buffers.size(); ++i) {
     ir::BufferId id(i);
     Accesses accesses;
-    for (const ir::TileKernel& kernel : module.kernels)
-      for (ir::TileOpId access : ir::reachable_ops(module, kernel))
+    std::vector<size_t> users;
+    for (size_t k = 0; k < module.kernels.size(); ++k) {
+      size_t before = accesses.size();
+      for (ir::TileOpId access : ir::reachable_ops(module, module.kernels[k]))
         if (module.ops[access].buffer == id) accesses.push_back(&module.ops[access]);
+      if (accesses.size() > before) users.push_back(k);
+    }
     ir::Buffer& buffer = module.buffers[id];
     buffer = best_layout(module, accesses, buffer);
-    buffer.offset = offset;
-    offset += (buffer.byte_count() + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+    buffer.offset = 0;
+    for (size_t user : users) buffer.offset = std::max(buffer.offset, ends[user]);
+    int64_t bytes = (buffer.byte_count() + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+    for (size_t user : users) ends[user] = buffer.offset + bytes;
+    module.shared_bytes = std::max(module.shared_bytes, buffer.offset + bytes);
   }
-  module.shared_bytes = offset;
 }
 
 }  // namespace tenon::passes
