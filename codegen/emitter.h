@@ -144,7 +144,6 @@ class Emitter {
   // ---- memory.cpp ----
   void emit_load(const ir::TileOp& op);
   void emit_store(const ir::TileOp& op);
-  bool by_value(ir::TensorId tensor) const;
   // In elements of its tensor.
   ir::IndexId offset_of(const ir::TileOp& op) const;
   llvm::Value* global_address(const ir::TileOp& op, const ir::Layout* layout, int32_t reg);
@@ -200,8 +199,7 @@ class Emitter {
   llvm::Value* f8_to_float(llvm::Value* value, ElementType from, ElementType to);
   llvm::Value* float_to_f8(llvm::Value* value, ElementType from, ElementType to);
   // Inlines a body without reads or indices; gives the wanted values.
-  Registers emit_body(const ir::Body& body, const Registers& arguments,
-                      std::span<const ir::ValueId> wanted);
+  Registers emit_body(const ir::Body& body, const Registers& arguments, std::span<const ir::ValueId> wanted);
 
   // ---- reduce.cpp ----
   void emit_reduce(const ir::TileOp& op);

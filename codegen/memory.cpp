@@ -72,7 +72,7 @@ void Emitter::find_shared_parts(ir::RegionId region) {
   for (ir::TileOpId id : module_.regions[region].ops) {
     const TileOp& op = module_.ops[id];
     bool access = op.op == ir::Opcode::kLoad || op.op == ir::Opcode::kStore;
-    if (access && op.tensor.valid() && !by_value(op.tensor)) {
+    if (access && op.tensor.valid() && !by_value(module_, op.tensor)) {
       Split parts = split(offset_of(op));
       IndexId linear = linear_part(parts);
       shared_parts_[linear].insert(module_.index.from_terms(std::move(parts.uniform)));
@@ -162,21 +162,13 @@ Registers Emitter::load_vector(const TileOp& op, llvm::Value* pointer, int32_t w
   return load_elements(load, element, width);
 }
 
-// Scalar inputs come by value; an inout one is memory.
-bool Emitter::by_value(ir::TensorId id) const {
-  const ir::Tensor& tensor = module_.tensors[id];
-  bool twice = std::any_of(module_.same_memory.begin(), module_.same_memory.end(),
-                           [&](const auto& pair) { return pair.first == id; });
-  return tensor.role == ir::Tensor::Role::kInput && tensor.shape.empty() && !twice;
-}
-
 void Emitter::emit_load(const TileOp& op) {
   const TileType& type = module_.values[op.results[0]].type;
   const ir::Layout* layout = type.layout ? canonical(*type.layout) : nullptr;
   auto [begin, end] = emitted_now(register_count(op.results[0]));
   int32_t width = op.vector;
   Registers registers;
-  if (op.tensor.valid() && by_value(op.tensor)) {
+  if (op.tensor.valid() && by_value(module_, op.tensor)) {
     EntryArgument scalar{EntryArgument::Kind::kScalar, op.tensor, {}, byte_size(type.element)};
     llvm::Value* value = argument(scalar, memory_type(type.element));
     if (type.element == ElementType::kBool) value = b_.CreateICmpNE(value, b_.getInt8(0));

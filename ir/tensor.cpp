@@ -1,8 +1,17 @@
 #include "ir/tensor.h"
 
+#include <algorithm>
+
 #include "ir/index_text.h"
 
 namespace tenon::ir {
+
+bool by_value(const Kernel& kernel, TensorId tensor) {
+  if (!kernel.tensors[tensor].scalar_input()) return false;
+  return std::ranges::none_of(kernel.parameters, [&](const Parameter& parameter) {
+    return parameter.inout() && parameter.input == tensor;
+  });
+}
 
 IndexId element_count(Kernel& kernel, std::span<const IndexId> shape) {
   IndexId count = kernel.index.constant(1);

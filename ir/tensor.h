@@ -42,6 +42,10 @@ struct Tensor {
   IndexList shape;
   Role role = Role::kLocal;
   Span span;
+
+  // Launches are given the value itself, which is then no memory, unless it is the input of an inout
+  // parameter: see `by_value`.
+  bool scalar_input() const { return role == Role::kInput && shape.empty(); }
 };
 
 // A parameter as the caller sees it. An inout parameter has two tensors: its value at launch and its new
@@ -120,6 +124,9 @@ struct Kernel {
 struct Module {
   std::vector<Kernel> kernels;
 };
+
+// Whether launches are given the tensor's value, so that reading it is no access to memory.
+bool by_value(const Kernel& kernel, TensorId tensor);
 
 // Product of the extents.
 IndexId element_count(Kernel& kernel, std::span<const IndexId> shape);

@@ -13,6 +13,11 @@ int64_t Buffer::element_count() const {
 
 size_t product_chains(size_t terms) { return std::clamp<size_t>(terms / 16, 1, 4); }
 
+bool by_value(const TileModule& module, TensorId tensor) {
+  return module.tensors[tensor].scalar_input() &&
+         std::ranges::none_of(module.same_memory, [&](const auto& pair) { return pair.first == tensor; });
+}
+
 std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& kernel) {
   std::vector<TileOpId> ops;
   std::vector<RegionId> regions = {kernel.body};
@@ -37,11 +42,6 @@ std::span<const Span> first_places(const TileModule& module, const TileKernel& k
   return {};
 }
 
-TileType accessed_type(const TileModule& module, const TileOp& op) {
-  if (op.op == Opcode::kLoad) return module.values[op.results[0]].type;
-  TileType type;
-  if (op.op == Opcode::kStore) {
-    type = module.values[op.operands[0]].type;
 int64_t buffer_bytes(const TileModule& module, const TileKernel& kernel) {
   int64_t end = 0;
   for (TileOpId id : reachable_ops(module, kernel)) {
@@ -52,6 +52,11 @@ int64_t buffer_bytes(const TileModule& module, const TileKernel& kernel) {
   return end;
 }
 
+TileType accessed_type(const TileModule& module, const TileOp& op) {
+  if (op.op == Opcode::kLoad) return module.values[op.results[0]].type;
+  TileType type;
+  if (op.op == Opcode::kStore) {
+    type = module.values[op.operands[0]].type;
   } else {
     type.element = module.buffers[op.buffer].element;
   }

@@ -176,6 +176,9 @@ struct TileModule {
 // sixteen, at most four. Term r goes to chain r modulo their number.
 size_t product_chains(size_t terms);
 
+// As for a kernel.
+bool by_value(const TileModule& module, TensorId tensor);
+
 // The operations of a kernel, those in its regions too.
 std::vector<TileOpId> reachable_ops(const TileModule& module, const TileKernel& kernel);
 
@@ -184,12 +187,12 @@ std::span<const Span> places(const TileModule& module, const TileOp& op);
 // Where a launch comes from.
 std::span<const Span> first_places(const TileModule& module, const TileKernel& kernel);
 
-// The type of the tile that a load, store or asynchronous copy moves: over the axes of its value and of its
-// subscripts, in the layout of the home that holds them, if a home does.
-TileType accessed_type(const TileModule& module, const TileOp& op);
 // Bytes from the start of shared memory to the end of the last buffer that a launch uses.
 int64_t buffer_bytes(const TileModule& module, const TileKernel& kernel);
 
+// The type of the tile that a load, store or asynchronous copy moves: over the axes of its value and of its
+// subscripts, in the layout of the home that holds them, if a home does.
+TileType accessed_type(const TileModule& module, const TileOp& op);
 
 // A tile module with the kernel's symbols, tensors and axes, and no launches.
 TileModule make_tile_module(const Kernel& kernel, std::string name);

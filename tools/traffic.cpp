@@ -32,10 +32,11 @@ Traffic traffic_of(const ir::Kernel& kernel, const std::vector<ir::TensorOpId>& 
   for (ir::TensorOpId id : ops)
     for (const ir::OpOutput& output : kernel.ops[id].outputs) defined.insert(output.tensor);
   Traffic traffic;
-  std::set<ir::TensorId> seen = passes::tensors_by_value(kernel);
+  std::set<ir::TensorId> seen;
   for (ir::TensorOpId id : ops) {
     for (const ir::Instruction& instruction : kernel.ops[id].body)
-      if (instruction.op == ir::Opcode::kRead && !defined.contains(instruction.tensor))
+      if (instruction.op == ir::Opcode::kRead && !defined.contains(instruction.tensor) &&
+          !by_value(kernel, instruction.tensor))
         add_once(traffic.read, seen, instruction.tensor);
     for (const ir::OpOutput& output : kernel.ops[id].outputs)
       if (kernel.tensors[output.tensor].role == ir::Tensor::Role::kResult ||

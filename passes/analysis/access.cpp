@@ -45,14 +45,6 @@ std::set<ir::TensorId> defined_tensors(const ir::Kernel& kernel, const ir::Group
 
 }  // namespace
 
-std::set<ir::TensorId> tensors_by_value(const ir::Kernel& kernel) {
-  std::set<ir::TensorId> tensors;
-  for (const ir::Parameter& parameter : kernel.parameters)
-    if (!parameter.output.valid() && kernel.tensors[parameter.input].shape.empty())
-      tensors.insert(parameter.input);
-  return tensors;
-}
-
 std::set<ir::TensorId> stored_tensors(const ir::Kernel& kernel, const ir::Group& group) {
   std::set<ir::TensorId> defined = defined_tensors(kernel, group);
   std::set<ir::TensorId> stored;

@@ -30,10 +30,6 @@ struct Access {
   ir::IndexId offset;
 };
 
-// The inputs that a launch is given by value, so that reading them is no access to memory: scalars that no
-// result overwrites.
-std::set<ir::TensorId> tensors_by_value(const ir::Kernel& kernel);
-
 // The tensors of a group that are results or that other groups read: those that it stores.
 std::set<ir::TensorId> stored_tensors(const ir::Kernel& kernel, const ir::Group& group);
 

@@ -30,11 +30,8 @@ bool has_predicates(const ir::Kernel& kernel, const ir::Group& group) {
 
 class Counter {
  public:
-  Counter(const ir::Kernel& kernel, ir::TileModule& module)
-      : by_value_(tensors_by_value(kernel)),
-        module_(module),
-        pool_(module.index),
-        moved_{pool_.constant(0), pool_.constant(0)} {}
+  explicit Counter(ir::TileModule& module)
+      : module_(module), pool_(module.index), moved_{pool_.constant(0), pool_.constant(0)} {}
 
   std::optional<MovedBytes> run() {
     for (const ir::TileKernel& launch : module_.kernels)
@@ -48,7 +45,7 @@ class Counter {
   bool add_region(ir::RegionId region, const std::set<AxisId>& around) {
     for (TileOpId id : module_.regions[region].ops) {
       const TileOp& op = module_.ops[id];
-      bool in_memory = op.tensor.valid() && !by_value_.contains(op.tensor);
+      bool in_memory = op.tensor.valid() && !by_value(module_, op.tensor);
       if (in_memory && !add_access(op, around)) return false;
       if (op.regions.empty()) continue;
       if (op.op != Opcode::kLoop) return false;
@@ -133,7 +130,6 @@ class Counter {
     return varies ? std::nullopt : std::optional(index);
   }
 
-  std::set<ir::TensorId> by_value_;
   ir::TileModule& module_;
   ir::IndexPool& pool_;
   MovedBytes moved_;
@@ -144,7 +140,7 @@ class Counter {
 std::optional<MovedBytes> moved_bytes(const ir::Kernel& kernel, const ir::Group& group,
                                       ir::TileModule& module) {
   if (has_predicates(kernel, group)) return std::nullopt;
-  return Counter(kernel, module).run();
+  return Counter(module).run();
 }
 
 }  // namespace tenon::passes
