@@ -69,21 +69,15 @@ bool BoundedRewriter::fits(const Size& size) {
          size.depth <= kMaxDepth && size.length <= kMaxLength;
 }
 
-IndexId BoundedRewriter::add(IndexId a, IndexId b) {
+bool BoundedRewriter::sum_fits(IndexId a, IndexId b) {
   Size x = size(a);
   Size y = size(b);
-  if (!fits(x) || !fits(y) || !fits({x.terms + y.terms, x.weight + y.weight, 0, 0, x.length + y.length}))
-    return {};
-  return pool_.add(a, b);
+  return fits(x) && fits(y) && fits({x.terms + y.terms, x.weight + y.weight, 0, 0, x.length + y.length});
 }
 
-IndexId BoundedRewriter::sub(IndexId a, IndexId b) {
-  Size x = size(a);
-  Size y = size(b);
-  if (!fits(x) || !fits(y) || !fits({x.terms + y.terms, x.weight + y.weight, 0, 0, x.length + y.length}))
-    return {};
-  return pool_.sub(a, b);
-}
+IndexId BoundedRewriter::add(IndexId a, IndexId b) { return sum_fits(a, b) ? pool_.add(a, b) : IndexId(); }
+
+IndexId BoundedRewriter::sub(IndexId a, IndexId b) { return sum_fits(a, b) ? pool_.sub(a, b) : IndexId(); }
 
 IndexId BoundedRewriter::mul(IndexId a, IndexId b) {
   Size x = size(a);

@@ -36,6 +36,8 @@ class BoundedRewriter {
   };
   Size size(ir::IndexId id);
   static bool fits(const Size& size);
+  // Of a sum or difference.
+  bool sum_fits(ir::IndexId a, ir::IndexId b);
 
   ir::IndexPool& pool_;
   std::unordered_map<ir::IndexId, Size> sizes_;
