@@ -67,44 +67,35 @@ uint64_t largest_input_bytes(const RunResult& run, const runtime::Program& progr
   return largest;
 }
 
-// Of the bytes that global memory moves, the share that a lane moves 16 at a time.
-double wide_share(const RunResult& run) {
-  uint64_t wide = 0;
-  uint64_t all = 0;
-  for (const emulator::LaunchReport& report : run.reports) {
-    for (const emulator::InstructionReport& instruction : report.instructions) {
-      const emulator::Counters& counters = instruction.counters;
-      uint64_t bytes = counters.global_bytes_read + counters.global_bytes_written;
-      all += bytes;
-      if (bytes == counters.enabled_lanes * kWideBytes) wide += bytes;
-    }
-  }
-  return over(wide, all);
-}
-
-// What loads and asynchronous copies fetch, in whole sectors.
-uint64_t bytes_fetched(const RunResult& run) {
-  constexpr uint64_t kSectorBytes = 32;
-  uint64_t sectors = 0;
-  for (const emulator::LaunchReport& report : run.reports)
-    for (const emulator::InstructionReport& instruction : report.instructions)
-      if (instruction.counters.global_bytes_read > 0) sectors += instruction.counters.global_sectors;
-  return sectors * kSectorBytes;
-}
-
-// The share of lanes that work where bytes of global memory move, the mean over these bytes.
-double busy_share(const RunResult& run) {
+// What the instructions that access global memory did.
+struct GlobalAccesses {
+  uint64_t bytes = 0;
+  // Of these, what a lane moved 16 at a time.
+  uint64_t wide_bytes = 0;
+  // By loads and asynchronous copies, in whole sectors.
+  uint64_t fetched_bytes = 0;
+  // The share of lanes that worked, the sum over all bytes.
   double busy = 0;
-  uint64_t all = 0;
+
+  double wide_share() const { return over(wide_bytes, bytes); }
+  double busy_share() const { return bytes == 0 ? 1 : busy / static_cast<double>(bytes); }
+};
+
+GlobalAccesses global_accesses(const RunResult& run) {
+  constexpr uint64_t kSectorBytes = 32;
+  GlobalAccesses all;
   for (const emulator::LaunchReport& report : run.reports) {
     for (const emulator::InstructionReport& instruction : report.instructions) {
       const emulator::Counters& counters = instruction.counters;
       uint64_t bytes = counters.global_bytes_read + counters.global_bytes_written;
-      busy += static_cast<double>(bytes) * over(counters.enabled_lanes, counters.warps * emulator::kLanes);
-      all += bytes;
+      all.bytes += bytes;
+      if (bytes == counters.enabled_lanes * kWideBytes) all.wide_bytes += bytes;
+      if (counters.global_bytes_read > 0) all.fetched_bytes += counters.global_sectors * kSectorBytes;
+      all.busy +=
+          static_cast<double>(bytes) * over(counters.enabled_lanes, counters.warps * emulator::kLanes);
     }
   }
-  return all == 0 ? 1 : busy / static_cast<double>(all);
+  return all;
 }
 
 class Judge {
@@ -141,14 +132,15 @@ int run(const std::string& only) {
       return 1;
     }
     emulator::Counters total = run->total();
+    GlobalAccesses global = global_accesses(*run);
     std::string variants;
     for (const std::string& variant : run->variants) variants += (variants.empty() ? "" : " ") + variant;
     table.add(
         {c.name, judge.at_most(over(total.global_sectors, total.least_global_sectors), c.sectors),
-         judge.at_most(over(bytes_fetched(*run), largest_input_bytes(*run, compiled->program())), c.reads),
-         judge.at_least(wide_share(*run), c.wide),
+         judge.at_most(over(global.fetched_bytes, largest_input_bytes(*run, compiled->program())), c.reads),
+         judge.at_least(global.wide_share(), c.wide),
          judge.at_most(over(total.shared_wavefronts, total.ideal_shared_wavefronts), c.wavefronts),
-         judge.at_least(busy_share(*run), c.lanes), fmt::format("{}", run->reports.size()), variants});
+         judge.at_least(global.busy_share(), c.lanes), fmt::format("{}", run->reports.size()), variants});
   }
   table.print();
   fmt::print("misses: {}\n", judge.misses());
