@@ -12,6 +12,8 @@
 #include "api/compiler.h"
 #include "api/ptx_module.h"
 #include "ir/printer.h"
+#include "passes/schedule_text.h"
+#include "passes/split.h"
 #include "tools/command.h"
 #include "tools/kernels.h"
 #include "tools/ptxas.h"
@@ -43,8 +45,22 @@ std::string resources_text(const EntryResources& resources) {
   return text;
 }
 
+// The schedules of the launches of a variant that splits its reductions; of any other that of the variant is
+// all there is.
+std::vector<std::string> launch_schedules(const ir::Kernel& kernel, const ir::Group& group,
+                                          const passes::Schedule& schedule) {
+  if (!schedule.splits()) return {};
+  passes::SplitGroup split = passes::split_group(kernel, group, schedule);
+  std::vector<std::string> schedules;
+  for (const passes::SplitLaunch& launch : split.launches)
+    schedules.push_back(passes::to_text(launch.schedule, passes::ScheduleNames(split.kernel, launch.group)));
+  return schedules;
+}
+
+// `schedules`: of the launches, where they differ from the variant's.
 void print_variant(const runtime::Program& program, const runtime::Variant& variant,
-                   const std::optional<std::string>& moved, const Resources& resources) {
+                   const std::vector<std::string>& schedules, const std::optional<std::string>& moved,
+                   const Resources& resources) {
   fmt::print("    variant {}\n", variant.name);
   fmt::print("      guard     {}\n", runtime::to_text(variant.guard, program));
   fmt::print("      schedule  {}\n", variant.schedule);
@@ -52,9 +68,11 @@ void print_variant(const runtime::Program& program, const runtime::Variant& vari
   for (const std::string& remark : variant.remarks) fmt::print("      note      {}\n", remark);
   for (const runtime::WorkspaceBuffer& buffer : variant.code->workspace)
     fmt::print("      workspace {}: {} bytes\n", buffer.name, size_text(program, buffer.bytes));
-  for (const runtime::Launch& launch : variant.code->launches) {
+  for (size_t i = 0; i < variant.code->launches.size(); ++i) {
+    const runtime::Launch& launch = variant.code->launches[i];
     fmt::print("      launch    {}: grid {}, block {}, shared {} bytes\n", launch.entry,
                size_text(program, launch.grid), launch.block, size_text(program, launch.dynamic_shared));
+    if (i > 0 && i < schedules.size()) fmt::print("                {}\n", schedules[i]);
     if (auto found = resources.find(launch.entry); found != resources.end())
       fmt::print("                {}\n", resources_text(found->second));
   }
@@ -73,7 +91,8 @@ void print_step(const api::CompiledKernel& compiled, const runtime::Program& pro
   for (const std::string& remark : step.remarks) fmt::print("    note     {}\n", remark);
   for (size_t i = 0; i < step.variants.size(); ++i) {
     ir::TileModule nest = passes::build_variant(kernel, plan, plan.variants[i]);
-    print_variant(program, step.variants[i], moved_text(kernel, group, std::move(nest)), resources);
+    print_variant(program, step.variants[i], launch_schedules(kernel, group, plan.variants[i].schedule),
+                  moved_text(kernel, group, std::move(nest)), resources);
   }
 }
 
