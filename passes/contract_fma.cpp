@@ -33,8 +33,6 @@ class Contraction {
       : op_(op), image_(op.body.size()), uses_(use_counts(pool, op)) {}
 
   void run(ir::IndexPool& pool) {
-    auto is_fused = [&](const ir::Instruction& one) { return fused_operand(op_.body, one) >= 0; };
-    if (std::ranges::none_of(op_.body, is_fused)) return static_cast<void>(remove_unused_values(pool, op_));
     ir::Body old = std::exchange(op_.body, ir::Body());
     op_.body.reserve(old.size());
     ValueRenaming renaming(pool, image_);
@@ -50,7 +48,6 @@ class Contraction {
       image_[i] = op_.body.add(std::move(kept));
     }
     for_each_root(op_, [&](ValueId& value) { value = image_[value.index()]; });
-    remove_unused_values(pool, op_);
   }
 
  private:
@@ -86,8 +83,12 @@ class Contraction {
 }  // namespace
 
 void contract_fma(ir::Kernel& kernel, PassContext&) {
-  for (ir::TensorOp& op : kernel.ops)
-    if (!op.outputs.empty()) Contraction(kernel.index, op).run(kernel.index);
+  for (ir::TensorOp& op : kernel.ops) {
+    if (op.outputs.empty()) continue;
+    bool has_products = std::ranges::any_of(op.body, [](const auto& one) { return one.op == Opcode::kMul; });
+    if (has_products) Contraction(kernel.index, op).run(kernel.index);
+    remove_unused_values(kernel.index, op);
+  }
 }
 
 }  // namespace tenon::passes

@@ -162,6 +162,7 @@ class Inliner {
   }
 
   static size_t homes_of(const std::vector<Instance>& instances) {
+    if (instances.size() == 1) return 1;
     std::set<TensorOpId> homes;
     for (const Instance& instance : instances) homes.insert(instance.home);
     return homes.size();

@@ -12,6 +12,7 @@ using ir::ValueId;
 void BodyBuilder::build(std::span<const NodeId> roots) {
   const std::vector<NodeId> nodes = instance_.nodes.reachable(roots, false);
   built_.reserve(nodes.size());
+  body_.reserve(nodes.size());
   for (NodeId id : nodes) built_.push_back({id, {}, {}});
   for (NodeId id : nodes) build_one(id);
 }
