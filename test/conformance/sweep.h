@@ -22,7 +22,7 @@ struct SweepOptions {
   int random_shapes = 50;
   // Around each number in a guard, one axis at a time takes up to so many sizes, of at most 5, so that every
   // variant is reached.
-  int sizes_around_bounds = 2;
+  int sizes_around_bounds = 1;
   // Where a guard compares a product of symbols with a large number, also shapes just beyond it.
   bool areas = false;
   // The product of all symbols is at most this. Where one axis takes its size and the others are too large,
