@@ -143,10 +143,25 @@ void Facts::take_inequality(Polynomial p) {
       break;
     }
   }
+  raise_what_exceeds(p);
   if (std::ranges::find(inequalities_, p) != inequalities_.end()) return;
   if (inequalities_.size() >= kMaxInequalities) return;
   inequalities_.push_back(std::move(p));
   ++version_;
+}
+
+// From c * a >= r, with c >= 1, a quotient a and an r that is clearly positive: a >= 1.
+void Facts::raise_what_exceeds(const Polynomial& p) {
+  for (const Monomial& monomial : p.monomials) {
+    if (monomial.degree != 1 || monomial.coefficient < 1) continue;
+    const AtomId atom = monomial.factors[0];
+    if (store_->atom(atom).kind != AtomKind::kDiv || lower_bound(atom).value_or(0) >= 1) continue;
+    Polynomial rest = p;
+    std::erase(rest.monomials, monomial);
+    std::optional<Polynomial> excess = scale(rest, -1);
+    if (excess) excess = add(*excess, constant_polynomial(-1));
+    if (excess && clearly_non_negative(*excess)) raise_lower_bound(atom, 1);
+  }
 }
 
 void Facts::define(AtomId atom, TermId term) {

@@ -84,6 +84,7 @@ class Facts {
   void take_divisors(ConditionId fact);
   void take_inequality(Polynomial p);
   void raise_lower_bound(AtomId id, int64_t bound);
+  void raise_what_exceeds(const Polynomial& p);
   bool solve(TermId equation);
   bool solve_for(AtomId atom, TermId equation);
   bool solve_division(AtomId quotient, TermId equation);

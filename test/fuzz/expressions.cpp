@@ -285,7 +285,7 @@ Node Generator::reduction(std::string_view kind, ElementType type, const Scope& 
   std::string where;
   if (random_.chance(25)) {
     Scope condition_scope = inside;
-    condition_scope.widens = scope.widens && false;
+    condition_scope.widens = false;
     where = random_.chance(60) ? guard(random_.pick(binders), inside)
                                : condition(condition_scope, depth - 1).to_text();
   }

@@ -85,12 +85,25 @@ class Generator {
   // Defines a tensor over the indices by the value: a result, or a local that is declared if it has to be.
   void add_definition(bool result, ElementType type, const std::vector<size_t>& indices, Node value);
 
+  // A chain of statements: what came last of those over all axes, and the reductions so far.
+  struct Chain {
+    ElementType type;
+    std::vector<size_t> shape;
+    Variable last;
+    std::vector<std::string> statistics;
+  };
+
   // patterns.cpp: statements of a form that chance alone seldom finds.
   void make_contraction();
   void make_chain();
   void make_window();
   void make_call();
   Node factor(ElementType type, const std::vector<size_t>& indices, const Scope& scope);
+  Node sum_of_products(ElementType type, const std::vector<size_t>& free, const std::vector<size_t>& summed);
+  Node chain_element(const Chain& chain, const std::vector<size_t>& all, const std::vector<size_t>& kept,
+                     const Scope& scope);
+  // An index in the brackets of a reduction, with a range if it stands nowhere that gives one.
+  std::string binder_text(size_t index) const;
 
   // expressions.cpp: values. In a scope that widens, types are wide.
   ElementType seen(ElementType type, const Scope& scope) const;

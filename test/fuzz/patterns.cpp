@@ -43,16 +43,15 @@ Node Generator::factor(ElementType type, const std::vector<size_t>& indices, con
   return value(type, own, 2);
 }
 
-void Generator::make_contraction() {
-  const ElementType type = random_.pick(std::array{kF32, kF32, kF32, kI32, kF64, kI64});
-  Scope scope{{}, {}, true, 1};
-  std::vector<size_t> free;
-  for (size_t count = 1 + random_.below(3); count > 0; --count)
-    free.push_back(new_index(random_.below(extents_.size()), false));
-  std::vector<size_t> summed;
-  for (size_t count = 1 + random_.below(5) / 4; count > 0; --count)
-    summed.push_back(new_index(random_.below(extents_.size()), true));
-  scope.indices = free;
+std::string Generator::binder_text(size_t index) const {
+  const Index& binder = indices_[index];
+  if (binder.stands_alone) return binder.name;
+  return fmt::format("{} in 0..{}", binder.name, extents_[binder.extent].text);
+}
+
+Node Generator::sum_of_products(ElementType type, const std::vector<size_t>& free,
+                                const std::vector<size_t>& summed) {
+  Scope scope{free, {}, true, 1};
   scope.indices.insert(scope.indices.end(), summed.begin(), summed.end());
   const size_t factors = 2 + random_.below(5) / 4;
   Node product{""};
@@ -67,24 +66,25 @@ void Generator::make_contraction() {
     product.parts.push_back(factor(type, indices, scope));
   }
   std::vector<std::string> binders;
-  for (size_t index : summed) {
-    const Index& binder = indices_[index];
-    const bool ranged = !binder.stands_alone || random_.chance(15);
-    binders.push_back(binder.name + (ranged ? fmt::format(" in 0..{}", extents_[binder.extent].text) : ""));
-  }
-  Node sum{fmt::format("sum[{}]($0)", fmt::join(binders, ", ")), {std::move(product)}};
+  for (size_t index : summed) binders.push_back(binder_text(index));
+  return {fmt::format("sum[{}]($0)", fmt::join(binders, ", ")), {std::move(product)}};
+}
+
+void Generator::make_contraction() {
+  const ElementType type = random_.pick(std::array{kF32, kF32, kF32, kI32, kF64, kI64});
+  std::vector<size_t> free;
+  for (size_t count = 1 + random_.below(3); count > 0; --count)
+    free.push_back(new_index(random_.below(extents_.size()), false));
+  std::vector<size_t> summed;
+  for (size_t count = 1 + random_.below(5) / 4; count > 0; --count)
+    summed.push_back(new_index(random_.below(extents_.size()), true));
+  Node sum = sum_of_products(type, free, summed);
   const Scope outside{free, {}, false, 1};
-  switch (random_.below(4)) {
-    case 0:
-      sum = {"($0 + $1)", {std::move(sum), value(type, outside, 1)}};
-      break;
-    case 1:
-      sum = {is_float(type) && type != kF64 ? "relu($0 * $1)" : "max($0, $1)",
-             {std::move(sum), leaf(type, outside)}};
-      break;
-    default:
-      break;
-  }
+  const size_t epilogue = random_.below(4);
+  if (epilogue == 0) sum = {"($0 + $1)", {std::move(sum), value(type, outside, 1)}};
+  if (epilogue == 1)
+    sum = {is_float(type) && type != kF64 ? "relu($0 * $1)" : "max($0, $1)",
+           {std::move(sum), leaf(type, outside)}};
   ElementType result = type;
   if (random_.chance(25)) {
     result = random_.pick(std::array{kF16, kBF16, kF32, kI8});
@@ -93,65 +93,63 @@ void Generator::make_contraction() {
   add_definition(random_.chance(70), result, free, std::move(sum));
 }
 
+// What came last, over all axes, with one of the reductions before it and more.
+Node Generator::chain_element(const Chain& chain, const std::vector<size_t>& all,
+                              const std::vector<size_t>& kept, const Scope& scope) {
+  Node element;
+  if (chain.last.shape == chain.shape && seen(chain.last.type, scope) == chain.type) {
+    element = {chain.last.name + subscripts_text(all)};
+    for (size_t i : all) indices_[i].stands_alone = true;
+  } else {
+    element = {fmt::format("{}($0)", name(chain.type)),
+               {read(chain.last.shape == chain.shape ? chain.last : random_.pick(variables_), scope)}};
+  }
+  if (!chain.statistics.empty() && random_.chance(85)) {
+    const std::string_view op = random_.pick(std::array{"-", "-", "*", "+"});
+    element = {fmt::format("($0 {} {}{})", op, random_.pick(chain.statistics), subscripts_text(kept)),
+               {std::move(element)}};
+  }
+  if (random_.chance(30)) element = {"($0 * $1)", {std::move(element), leaf(chain.type, scope)}};
+  const bool floating = is_float(chain.type);
+  if (floating && chain.type != kF64 && random_.chance(40))
+    element = {"exp(min($0, 8))", {std::move(element)}};
+  if (floating && !chain.statistics.empty() && random_.chance(25))
+    element = {fmt::format("($0 / {}{})", chain.statistics.back(), subscripts_text(kept)),
+               {std::move(element)}};
+  return element;
+}
+
 // Reductions over some axes and maps over all, each of what came before: softmax, norms.
 void Generator::make_chain() {
   const ElementType type = random_.pick(std::array{kF32, kF32, kF16, kBF16, kF64, kI32});
-  const ElementType wide = widened(type);
   std::vector<size_t> shape = some_shape();
   if (shape.empty()) shape.push_back(random_.below(extents_.size()));
   std::vector<bool> reduced;
   for (size_t i = 0; i < shape.size(); ++i) reduced.push_back(random_.chance(30));
   if (std::ranges::none_of(reduced, [](bool b) { return b; }))
     reduced[random_.chance(70) ? shape.size() - 1 : random_.below(shape.size())] = true;
-  Variable x = new_parameter(type, shape);
-  std::vector<std::string> statistics;
+  Chain chain{widened(type), shape, new_parameter(type, shape), {}};
   for (size_t step = 2 + random_.below(3); step > 0; --step) {
     const bool map = step == 1 || random_.chance(30);
-    std::vector<size_t> kept;
+    const std::string_view kind = random_.pick(std::array{"sum", "sum", "max", "min"});
     std::vector<size_t> all;
+    std::vector<size_t> kept;
     for (size_t i = 0; i < shape.size(); ++i) {
       all.push_back(new_index(shape[i], true));
       if (!reduced[i]) kept.push_back(all[i]);
     }
-    const std::string_view kind = random_.pick(std::array{"sum", "sum", "max", "min"});
-    const Scope scope{all, {}, !map && kind == "sum", 1};
-    Node element;
-    const bool fits = x.shape == shape && seen(x.type, scope) == seen(wide, scope);
-    if (fits) {
-      element = {x.name + subscripts_text(all)};
-      for (size_t i : all) indices_[i].stands_alone = true;
-    } else {
-      element = {fmt::format("{}($0)", name(wide)),
-                 {read(x.shape == shape ? x : random_.pick(variables_), scope)}};
-    }
-    if (!statistics.empty() && random_.chance(85)) {
-      const std::string& last = random_.pick(statistics);
-      element = {fmt::format("($0 {} {}{})", random_.pick(std::array{"-", "-", "*", "+"}), last,
-                             subscripts_text(kept)),
-                 {std::move(element)}};
-    }
-    if (random_.chance(30)) element = {"($0 * $1)", {std::move(element), leaf(wide, scope)}};
-    if (is_float(wide) && wide != kF64 && random_.chance(40))
-      element = {"exp(min($0, 8))", {std::move(element)}};
+    Node element = chain_element(chain, all, kept, {all, {}, !map && kind == "sum", 1});
     if (map) {
-      if (is_float(wide) && !statistics.empty() && random_.chance(40))
-        element = {fmt::format("($0 / {}{})", statistics.back(), subscripts_text(kept)),
-                   {std::move(element)}};
-      for (size_t i : all) indices_[i].inferred = step > 1;
-      add_definition(step == 1 || random_.chance(30), wide, all, std::move(element));
-      x = variables_.back();
+      add_definition(step == 1 || random_.chance(30), chain.type, all, std::move(element));
+      chain.last = variables_.back();
       continue;
     }
     std::vector<std::string> binders;
     for (size_t i = 0; i < all.size(); ++i)
-      if (reduced[i]) {
-        const Index& index = indices_[all[i]];
-        binders.push_back(index.name +
-                          (index.stands_alone ? "" : fmt::format(" in 0..{}", extents_[index.extent].text)));
-      }
-    Node node{fmt::format("{}[{}]($0)", kind, fmt::join(binders, ", ")), {std::move(element)}};
-    add_definition(random_.chance(20), wide, kept, std::move(node));
-    statistics.push_back(variables_.back().name);
+      if (reduced[i]) binders.push_back(binder_text(all[i]));
+    add_definition(random_.chance(20), chain.type, kept,
+                   {fmt::format("{}[{}]($0)", kind, fmt::join(binders, ", ")), {std::move(element)}});
+    chain.statistics.push_back(variables_.back().name);
   }
 }
 
@@ -167,7 +165,6 @@ void Generator::make_window() {
   std::vector<size_t> indices;
   std::vector<std::string> subscripts;
   std::vector<std::string> binders;
-  std::vector<size_t> windows;
   for (size_t i = 0; i < shape.size(); ++i) {
     indices.push_back(new_index(shape[i], false));
     const std::string out = indices_[indices.back()].name;

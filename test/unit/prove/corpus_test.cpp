@@ -239,6 +239,14 @@ TEST_F(CorpusTest, QuotientThatIsNotEmpty) {
   EXPECT_TRUE(in_bounds((j + 1) % D, D));
 }
 
+TEST_F(CorpusTest, RangeFromAQuotientIsNotEmpty) {
+  Expr B = dim("B"), D = dim("D");
+  Expr k = index("k", B / 6, B / 2), j = index("j", B, D);
+  EXPECT_TRUE(in_bounds(3 * k % (B / 2), B / 2));
+  EXPECT_TRUE(in_bounds(3 * k % B, B));
+  EXPECT_FALSE(in_bounds(j % B, B));
+}
+
 TEST_F(CorpusTest, MinimumThatIsNotEmpty) {
   Expr C = dim("C"), D = dim("D");
   Expr k = index("k", min(C, min(D, number(29))));
