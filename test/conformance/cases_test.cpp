@@ -47,7 +47,7 @@ TEST(Products, OfEverySizeInEachAxis) {
   std::iota(options.sizes.begin(), options.sizes.end(), 1);
   options.others = {20};
   options.random_shapes = 0;
-  SweepResult result = sweep(subject, sweep_sizes(program.kernels()[0], options));
+  SweepResult result = sweep(subject, sweep_sizes(subject, options));
   EXPECT_EQ(result.failed, 0) << result.text();
   EXPECT_GE(result.cases, 3 * 69);
 }
