@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "support/check.h"
+#include "support/targets.h"
 
 namespace tenon::api {
 namespace {
@@ -111,6 +112,8 @@ class Joiner {
     }
   }
 
+  bool empty() const { return version_.empty(); }
+
   std::string text() const {
     return fmt::format("{}{}\n{}", version_ + "\n", target_ + "\n.address_size 64\n", body_);
   }
@@ -174,6 +177,14 @@ class Joiner {
   std::string body_;
 };
 
+// A module without an entry, of programs that launch nothing.
+std::string empty_module(std::string_view target_name) {
+  const Target* target = target_by_name(target_name);
+  TENON_CHECK(target != nullptr, "a program for an unknown target");
+  return fmt::format(".version {}.{}\n.target {}\n", target->ptx_isa / 10, target->ptx_isa % 10,
+                     target->name);
+}
+
 }  // namespace
 
 std::string ptx_module(const std::vector<Program>& programs) {
@@ -190,6 +201,7 @@ std::string ptx_module(const std::vector<Program>& programs) {
       }
     }
   }
+  if (joiner.empty() && !programs.empty()) joiner.add(empty_module(programs[0].target));
   return heading + "\n" + joiner.text();
 }
 
