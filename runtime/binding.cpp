@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "support/array.h"
@@ -22,6 +24,16 @@ struct Origin {
 
 std::string axis_text(const Parameter& parameter, size_t axis) {
   return fmt::format("axis {} of `{}`", axis, parameter.source);
+}
+
+// Whether the text has the name as a word of its own.
+bool mentions(std::string_view text, std::string_view name) {
+  const auto in_word = [&](size_t at) {
+    return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
+  };
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1))
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size())) return true;
+  return false;
 }
 
 // An i64 array is a fine index array.
@@ -215,6 +227,10 @@ class Binder {
     std::string message = fmt::format("`{}` does not hold", clause.text);
     if (!value.has_value()) message += fmt::format(", by {}", to_text(value.fault));
     std::string values = values_text(program_, clause.condition, binding_.symbols);
+    // What was fixed when compiling is a number in the condition and a name in its text.
+    for (const Symbol& symbol : program_.symbols)
+      if (symbol.fixed && mentions(clause.text, symbol.name))
+        values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", symbol.name, *symbol.fixed);
     if (!values.empty()) message += ": " + values;
     if (clause.implicit) message += "\nIt is needed by " + clause.reason;
     return refuse("{}", message);

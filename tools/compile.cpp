@@ -114,6 +114,8 @@ Result<ExitStatus> compile(Options& options) {
   TENON_TRY_ASSIGN(ParsedSource parsed, parse_source(options.kernel.source));
   stopwatch.lap("parse");
   if (options.emit == "ast") {
+    if (!options.kernel.kernel.empty() || !options.kernel.sets.empty())
+      return fail(ErrorKind::kUsage, "--emit ast shows the whole file as it is, without --kernel and --set");
     print_diagnostics(parsed.diagnostics, *parsed.sources, options.kernel.source);
     if (parsed.diagnostics.has_errors()) return kFailed;
     TENON_TRY(write_file(options.output, ast_text(parsed)));

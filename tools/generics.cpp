@@ -24,6 +24,20 @@ const frontend::Generic* find_generic(const frontend::Kernel& kernel, std::strin
   return found == kernel.signature.generics.end() ? nullptr : &*found;
 }
 
+// Whether an array of this type would tell a generic that has no value yet.
+bool tells_generic(const frontend::Module& module, const frontend::Kernel& kernel, const frontend::Type& type,
+                   const frontend::CheckOptions& settings) {
+  const auto is_open = [&](std::string_view name) {
+    return find_generic(kernel, name) != nullptr && !settings.types.contains(name) &&
+           !settings.sizes.contains(name);
+  };
+  if (!type.element.known && is_open(type.element.text)) return true;
+  return std::ranges::any_of(module.exprs(type.shape), [&](frontend::ExprId extent) {
+    const auto* reference = module.get_if<frontend::NameRef>(extent);
+    return reference != nullptr && is_open(reference->name);
+  });
+}
+
 // Takes what the array says of the generics in its parameter's type; what is set stays.
 void take_array(const frontend::Module& module, const frontend::Kernel& kernel, const frontend::Type& type,
                 const Array& array, frontend::CheckOptions& settings) {
@@ -49,7 +63,7 @@ Result<std::string> complete_generics(const frontend::Module& module, const fron
   for (const Assignment<InputSpec>& input : inputs) {
     if (input.value.kind != InputSpec::Kind::kFile) continue;
     for (const frontend::Param& param : kernel.signature.params) {
-      if (param.name.text != input.name) continue;
+      if (param.name.text != input.name || !tells_generic(module, kernel, param.type, settings)) continue;
       TENON_TRY_ASSIGN(Array array, read_array(input.value.text, input.name, param.type.element.known));
       take_array(module, kernel, param.type, array, settings);
     }
