@@ -12,12 +12,14 @@ using ir::TileOpId;
 
 namespace {
 
-// Registers of a slice: four vectors of 16 bytes.
+// The most registers of a slice, and the least: four vectors of 16 bytes, and one.
 constexpr int32_t kSlice = 16;
+constexpr int32_t kLeastSlice = 4;
 
 int32_t slice_size(int32_t registers) {
-  if (registers <= kSlice) return 0;
-  return registers % kSlice == 0 ? kSlice : registers % (kSlice / 2) == 0 ? kSlice / 2 : 0;
+  for (int32_t size = kSlice; size >= kLeastSlice; size /= 2)
+    if (registers % size == 0) return size;
+  return 0;
 }
 
 }  // namespace
@@ -58,7 +60,7 @@ Emitter::Run Emitter::sliced_run(std::span<const TileOpId> ops) const {
     const TileOp& op = module_.ops[ops[run.scanned]];
     int32_t own = sliced_registers(op);
     if (own == 0) break;
-    if (own <= kSlice) continue;
+    if (own <= kSlice / 2) continue;
     if (registers == 0) registers = own;
     if (own != registers || slice_size(own) == 0) break;
     reads = reads || op.op == Opcode::kLoad;
