@@ -97,7 +97,7 @@ class SizeList {
     for (const auto& [symbols, area] : areas) {
       const double side = std::pow(static_cast<double>(area), 1.0 / static_cast<double>(symbols.size()));
       const int64_t above = (static_cast<int64_t>(side) / 16 + 1) * 16;
-      constexpr std::pair<int64_t, int64_t> kExtraAndOther[] = {{21, 17}, {0, 24}, {16, 16}, {32, 36}};
+      constexpr std::pair<int64_t, int64_t> kExtraAndOther[] = {{21, 17}, {0, 24}, {16, 16}, {32, 32}};
       for (const auto& [extra, other] : kExtraAndOther) {
         Sizes sizes = constant_;
         for (const std::string& name : symbols_) sizes[name] = symbols.contains(name) ? above + extra : other;
