@@ -33,12 +33,11 @@ llvm::Value* Emitter::global_address(const TileOp& op, const ir::Layout* layout,
   auto wide = [&](llvm::Value* value) { return to_type(value, b_.getInt64Ty()); };
   auto scaled = [&](llvm::Value* value) { return b_.CreateMul(wide(value), b_.getInt64(bytes)); };
   // Narrow offsets fit 31 bits in bytes too. What several accesses share takes one register in 32 bits.
-  bool shared = shared_parts_[linear_part(parts)].size() > 1;
-  bool with_sign = std::any_of(parts.linear.begin(), parts.linear.end(), [&](const auto& term) {
-    return !nonnegative(module_.index.from_terms({term.second}));
-  });
   auto scaled_part = [&](llvm::Value* value) {
-    if (!shared || with_sign) return scaled(value);
+    bool with_sign = std::any_of(parts.linear.begin(), parts.linear.end(), [&](const auto& term) {
+      return !nonnegative(module_.index.from_terms({term.second}));
+    });
+    if (with_sign || shared_parts_[linear_part(parts)].size() < 2) return scaled(value);
     return b_.CreateZExt(b_.CreateMul(value, llvm::ConstantInt::get(type, bytes)), b_.getInt64Ty());
   };
   auto move = [&](llvm::Value* pointer, llvm::Value* by) {
