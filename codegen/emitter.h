@@ -55,7 +55,6 @@ class Emitter {
   // The entry with its parameters, around the code of the draft, which has none.
   void finish_function(llvm::Function* draft);
   void emit_grid();
-  // Of the first operation that has any.
   // The operands of the region's kYield.
   std::span<const ir::TileValueId> yielded(ir::RegionId region) const;
 
@@ -67,8 +66,6 @@ class Emitter {
     size_t scanned = 0;
   };
   Run sliced_run(std::span<const ir::TileOpId> ops) const;
-  // Whether elements of the value are in registers: no masks, constants, positions.
-  bool takes_registers(ir::TileValueId value) const;
   // The registers of an operation, or 0 where it has to be emitted as a whole.
   int32_t sliced_registers(const ir::TileOp& op) const;
   // Emits operations a slice of their registers after the other, so that what is read from memory for one

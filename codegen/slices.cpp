@@ -3,6 +3,7 @@
 #include <set>
 
 #include "codegen/emitter.h"
+#include "passes/analysis/held_registers.h"
 
 namespace tenon::codegen {
 
@@ -42,12 +43,6 @@ int32_t Emitter::sliced_registers(const TileOp& op) const {
   }
 }
 
-bool Emitter::takes_registers(ir::TileValueId value) const {
-  const ir::TileValue& tile = module_.values[value];
-  bool constant = tile.definition.valid() && module_.ops[tile.definition].op == Opcode::kConst;
-  return !constant && tile.type.element != ElementType::kBool && tile.type.element != ElementType::kIndex;
-}
-
 // Up to the last store of a run of operations over the same registers, or fewer than a slice, that reads and
 // stores many beside as many that are held already.
 Emitter::Run Emitter::sliced_run(std::span<const TileOpId> ops) const {
@@ -65,7 +60,7 @@ Emitter::Run Emitter::sliced_run(std::span<const TileOpId> ops) const {
     if (own != registers || slice_size(own) == 0) break;
     reads = reads || op.op == Opcode::kLoad;
     for (ir::TileValueId operand : op.operands)
-      uses_held = uses_held || (takes_registers(operand) && register_count(operand) == own &&
+      uses_held = uses_held || (passes::takes_registers(module_, operand) && register_count(operand) == own &&
                                 !own_values.contains(operand));
     own_values.insert(op.results.begin(), op.results.end());
     if (op.op == Opcode::kStore && reads && uses_held) run.length = run.scanned + 1;

@@ -15,10 +15,8 @@ using ir::TileOpId;
 using ir::TileValueId;
 
 int64_t registers_of(const ir::TileModule& module, TileValueId value) {
+  if (!takes_registers(module, value)) return 0;
   const ir::TileType& type = module.values[value].type;
-  if (type.element == ElementType::kBool || type.element == ElementType::kIndex) return 0;
-  TileOpId definition = module.values[value].definition;
-  if (definition.valid() && module.ops[definition].op == Opcode::kConst) return 0;
   int64_t count = type.layout ? type.layout->register_count() : 1;
   return count == 1 ? 0 : count * ((bit_width(type.element) + 31) / 32);
 }
@@ -66,6 +64,12 @@ int64_t kept_in(const ir::TileModule& module, RegionId region) {
 }
 
 }  // namespace
+
+bool takes_registers(const ir::TileModule& module, TileValueId value) {
+  const ir::TileValue& tile = module.values[value];
+  bool constant = tile.definition.valid() && module.ops[tile.definition].op == Opcode::kConst;
+  return !constant && tile.type.element != ElementType::kBool && tile.type.element != ElementType::kIndex;
+}
 
 int64_t held_registers(const ir::TileModule& module, RegionId region) {
   int64_t most = kept_in(module, region);

@@ -7,6 +7,9 @@
 
 namespace tenon::passes {
 
+// Whether elements of the value are in registers: no masks, constants, positions.
+bool takes_registers(const ir::TileModule& module, ir::TileValueId value);
+
 // The most registers of 32 bits in which a thread holds elements of tiles at once, whatever the order in
 // which code is arranged: what is needed behind a reduction that was there before it, and what an iteration
 // of a loop reads and carries. Masks, constants, positions, addresses and values of which a thread has one

@@ -1,7 +1,9 @@
 #include "passes/analysis/private_buffers.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
+#include <vector>
 
 namespace tenon::passes {
 namespace {
@@ -9,12 +11,22 @@ namespace {
 using ir::AxisId;
 using ir::IndexKind;
 
-bool tells_threads_apart(const ir::Layout& layout, AxisId axis) {
-  for (unsigned bit = 0; bit < ir::kLaneBits; ++bit)
-    if (layout.lane_basis(bit, axis) != 0) return true;
+// How far each bit of a thread's number, those of the lane and of the warp, moves along the axis.
+std::vector<int32_t> thread_steps(const ir::Layout& layout, AxisId axis) {
+  std::vector<int32_t> steps;
+  for (unsigned bit = 0; bit < ir::kLaneBits; ++bit) steps.push_back(layout.lane_basis(bit, axis));
   for (unsigned bit = 0; (1 << bit) < layout.warp_count(); ++bit)
-    if (layout.warp_basis(bit, axis) != 0) return true;
-  return false;
+    steps.push_back(layout.warp_basis(bit, axis));
+  return steps;
+}
+
+bool tells_threads_apart(const ir::Layout& layout, AxisId axis) {
+  return std::ranges::any_of(thread_steps(layout, axis), [](int32_t step) { return step != 0; });
+}
+
+// Whether each position belongs to one thread.
+bool is_spread(const ir::Layout& layout, AxisId axis) {
+  return std::ranges::all_of(thread_steps(layout, axis), [](int32_t step) { return step != 0; });
 }
 
 // The tile axis t of a subscript t + n * extent(t) + ..., the rest of which is the same for all threads.
@@ -45,15 +57,6 @@ std::optional<AxisId> place_in_tile(const ir::TileModule& module, ir::IndexId su
     if (term.coefficient % module.axes[axis].extent != 0) return std::nullopt;
   }
   return found ? std::optional(axis) : std::nullopt;
-}
-
-// Whether each position belongs to one thread.
-bool is_spread(const ir::Layout& layout, AxisId axis) {
-  for (unsigned bit = 0; bit < ir::kLaneBits; ++bit)
-    if (layout.lane_basis(bit, axis) == 0) return false;
-  for (unsigned bit = 0; (1 << bit) < layout.warp_count(); ++bit)
-    if (layout.warp_basis(bit, axis) == 0) return false;
-  return true;
 }
 
 }  // namespace
