@@ -87,28 +87,32 @@ Monoid arg_monoid(MonoidKind kind, ElementType type, bool highest) {
   return monoid;
 }
 
+Monoid monoid_of(MonoidKind kind, ElementType type) {
+  switch (kind) {
+    case MonoidKind::kSum:
+      return scalar_monoid(kind, {type, 0}, Opcode::kAdd);
+    case MonoidKind::kProd:
+      return scalar_monoid(kind, one(type), Opcode::kMul);
+    case MonoidKind::kMax:
+      return scalar_monoid(kind, extreme(type, false), Opcode::kMax);
+    case MonoidKind::kMin:
+      return scalar_monoid(kind, extreme(type, true), Opcode::kMin);
+    case MonoidKind::kAny:
+      return scalar_monoid(kind, {type, 0}, Opcode::kOr);
+    case MonoidKind::kAll:
+      return scalar_monoid(kind, {type, 1}, Opcode::kAnd);
+    case MonoidKind::kArgMax:
+      return arg_monoid(kind, type, true);
+    case MonoidKind::kArgMin:
+      return arg_monoid(kind, type, false);
+  }
+  TENON_UNREACHABLE("unknown monoid");
+}
+
 }  // namespace
 
 SharedMonoid make_monoid(MonoidKind kind, ElementType type) {
-  switch (kind) {
-    case MonoidKind::kSum:
-      return std::make_shared<Monoid>(scalar_monoid(kind, {type, 0}, Opcode::kAdd));
-    case MonoidKind::kProd:
-      return std::make_shared<Monoid>(scalar_monoid(kind, one(type), Opcode::kMul));
-    case MonoidKind::kMax:
-      return std::make_shared<Monoid>(scalar_monoid(kind, extreme(type, false), Opcode::kMax));
-    case MonoidKind::kMin:
-      return std::make_shared<Monoid>(scalar_monoid(kind, extreme(type, true), Opcode::kMin));
-    case MonoidKind::kAny:
-      return std::make_shared<Monoid>(scalar_monoid(kind, {type, 0}, Opcode::kOr));
-    case MonoidKind::kAll:
-      return std::make_shared<Monoid>(scalar_monoid(kind, {type, 1}, Opcode::kAnd));
-    case MonoidKind::kArgMax:
-      return std::make_shared<Monoid>(arg_monoid(kind, type, true));
-    case MonoidKind::kArgMin:
-      return std::make_shared<Monoid>(arg_monoid(kind, type, false));
-  }
-  TENON_UNREACHABLE("unknown monoid");
+  return std::make_shared<const Monoid>(monoid_of(kind, type));
 }
 
 std::string_view name(MonoidKind kind) { return kRows[static_cast<size_t>(kind)].name; }

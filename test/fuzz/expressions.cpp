@@ -13,8 +13,6 @@ namespace {
 
 using enum ElementType;
 
-bool is_f8(ElementType type) { return type == kF8E4M3 || type == kF8E5M2; }
-
 constexpr std::string_view kComparisons[] = {"==", "!=", "<", "<=", ">", ">="};
 constexpr int kMostReductions = 2;
 

@@ -54,6 +54,8 @@ struct Scope {
   int reductions = 0;
 };
 
+inline bool is_f8(ElementType type) { return type == ElementType::kF8E4M3 || type == ElementType::kF8E5M2; }
+
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {}

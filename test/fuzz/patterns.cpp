@@ -19,8 +19,6 @@ constexpr std::string_view kTensorFunctions =
     "fn extremes<T: number>(x: T[..., N]) -> (low: T[...], high: T[...]) {\n"
     "  low[...] = min[k](x[..., k])\n  high[...] = max[k](x[..., k])\n}\n";
 
-bool is_f8(ElementType type) { return type == kF8E4M3 || type == kF8E5M2; }
-
 }  // namespace
 
 // Of a product: an element of a tensor over the indices in some order, as it is or computed.
